@@ -1,0 +1,4 @@
+//! Nothing is generated yet.
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+}

@@ -1,0 +1,1 @@
+//! Lists of exposures as their users keep them.

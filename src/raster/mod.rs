@@ -1,0 +1,1 @@
+//! Planes of values as pictures: scales, limits, tiles.

@@ -1,0 +1,1 @@
+//! Stacks: N exposures on one pixel grid, reduced to one image.

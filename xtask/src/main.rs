@@ -1,0 +1,2 @@
+//! What a newcomer and CI run.
+fn main() {}
