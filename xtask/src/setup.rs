@@ -1,0 +1,31 @@
+//! What the other commands need on a machine. Each piece looks first and installs only what is missing.
+
+pub(crate) mod bindgen;
+pub(crate) mod browser;
+pub(crate) mod node;
+pub(crate) mod optimiser;
+pub(crate) mod packages;
+pub(crate) mod toolchain;
+
+use crate::Outcome;
+
+/// Every piece at once, so that a fresh machine fails early and in one place.
+pub(crate) fn everything() -> Outcome {
+    toolchain::components()?;
+    toolchain::wasm_target()?;
+    let bindgen = bindgen::ensure()?;
+    println!("wasm-bindgen: {}", bindgen.cli.display());
+    let browser = browser::ensure()?;
+    println!(
+        "chromium: {}, chromedriver: {}",
+        browser.chromium.display(),
+        browser.driver.display()
+    );
+    node::packages()?;
+    println!("node packages: as package-lock.json says");
+    match optimiser::ensure() {
+        Some(path) => println!("wasm-opt: {}", path.display()),
+        None => println!("wasm-opt: not found; the wasm is shipped as the compiler left it"),
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! The library as WebAssembly, with its JavaScript binding.
+
+use crate::setup::{bindgen, optimiser, toolchain};
+use crate::{Outcome, imports, place, program};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// The most linear memory any instance may be given, in bytes (1 GiB). The page imports a memory with
+/// its own maximum, the budget; this is only the ceiling that the module admits.
+const CEILING: &str = "link-arg=--max-memory=1073741824";
+
+/// The linear memory that every instance starts with, in bytes: 24 pages. `www/core/instance.js` makes the
+/// memory and must start it with as many: fewer do not link, and more are lost to the allocator.
+const INITIAL: &str = "link-arg=--initial-memory=1572864";
+
+/// Builds the core, checks what it imports, and writes binding and types into `folder`.
+pub(crate) fn build(folder: &Path) -> Outcome {
+    toolchain::wasm_target()?;
+    let bindgen = bindgen::ensure()?;
+    let core = compile()?;
+    imports::check(&core)?;
+    place::empty(folder)?;
+    let mut bind = program::command(&bindgen.cli);
+    bind.args(["--target", "web", "--out-dir"])
+        .arg(folder)
+        .arg(&core);
+    program::run(&mut bind)?;
+    optimise(&folder.join("sectile_bg.wasm"))
+}
+
+/// The core as the compiler leaves it.
+fn compile() -> Outcome<PathBuf> {
+    program::run(&mut program::cargo([
+        "fetch", "--quiet", "--locked", "--target", TARGET,
+    ]))?;
+    let mut build = program::cargo(["rustc", "--locked", "--release", "--lib"]);
+    build.args([
+        "--crate-type",
+        "cdylib",
+        "--no-default-features",
+        "--target",
+        TARGET,
+    ]);
+    hide_sources(&mut build)?;
+    build.args([
+        "--",
+        "-C",
+        "link-arg=--import-memory",
+        "-C",
+        INITIAL,
+        "-C",
+        CEILING,
+    ]);
+    program::run(&mut build)?;
+    Ok(place::cargo_target()
+        .join(TARGET)
+        .join("release/sectile.wasm"))
+}
+
+/// Names the sources of dependencies alike on every machine.
+///
+/// Panic messages carry the paths of source files; without this the wasm holds the builder's home
+/// folder and the registry's name, and two machines never build the same bytes.
+fn hide_sources(build: &mut Command) -> Outcome {
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| {
+            let home = std::env::var_os(if cfg!(windows) { "USERPROFILE" } else { "HOME" })?;
+            Some(PathBuf::from(home).join(".cargo"))
+        });
+    let Some(home) = home else { return Ok(()) };
+    for folder in place::entries(&home.join("registry/src"))? {
+        let flag = format!("--remap-path-prefix={}=crates", folder.display());
+        // Joined by cargo to the flags of .cargo/config.toml.
+        build
+            .arg("--config")
+            .arg(format!("target.{TARGET}.rustflags=['{flag}']"));
+    }
+    Ok(())
+}
+
+fn optimise(file: &Path) -> Outcome {
+    let Some(optimiser) = optimiser::ensure() else {
+        eprintln!("wasm-opt is not here: the wasm stays as the compiler left it, and larger");
+        return Ok(());
+    };
+    // What rustc switches on for this target (and .cargo/config.toml, for simd).
+    let features = [
+        "--enable-simd",
+        "--enable-bulk-memory",
+        "--enable-nontrapping-float-to-int",
+        "--enable-sign-ext",
+        "--enable-mutable-globals",
+        "--enable-reference-types",
+        "--enable-multivalue",
+    ];
+    let smaller = file.with_extension("opt");
+    let mut optimise = program::command(optimiser);
+    optimise
+        .arg("-O3")
+        .args(features)
+        .arg(file)
+        .arg("-o")
+        .arg(&smaller);
+    program::run(&mut optimise)?;
+    fs::rename(&smaller, file)
+        .map_err(|error| format!("cannot replace {}: {error}", file.display()))
+}
