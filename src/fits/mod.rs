@@ -1,5 +1,17 @@
 //! FITS: from bytes to images, without reading anything itself.
 //!
-//! [`pixel`] says what stored bytes mean.
+//! [`walk`] goes from header to header and chooses an HDU; [`header`] and [`card`] parse;
+//! [`hdu`] computes where data lie; [`pixel`] says what stored bytes mean; [`wcs`] where a pixel
+//! is on the sky.
 
+pub mod card;
+pub mod hdu;
+pub mod header;
+mod held;
+mod image;
 pub mod pixel;
+mod signature;
+pub mod walk;
+pub mod wcs;
+
+pub use image::Image;

@@ -1,0 +1,339 @@
+//! An image that was chosen: where its pixels lie, what they mean, and what a result should carry.
+
+use crate::error::{Error, Result};
+use crate::fits::card::{CARD, Value};
+use crate::fits::hdu::{Hdu, Kind, printable, product};
+use crate::fits::header::{Header, is_end};
+use crate::fits::pixel::{Bitpix, Encoding};
+use crate::fits::wcs::Wcs;
+
+/// One plane of an image HDU.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Image {
+    /// The file's path or URL, as the user gave it.
+    pub file: String,
+    /// Index of the HDU, the primary HDU being 0.
+    pub hdu: u32,
+    /// EXTNAME, if there is one.
+    pub name: Option<String>,
+    /// EXTVER, 1 if there is no card.
+    pub ver: i64,
+    /// How a pixel is stored.
+    pub encoding: Encoding,
+    /// NAXIS1: pixels of a row.
+    pub width: u32,
+    /// NAXIS2: rows; 1 for an image of one axis.
+    pub height: u32,
+    /// Product of NAXIS3 and all further axes; 1 for an image of two.
+    pub planes: u64,
+    /// The plane chosen, from 0.
+    pub plane: u64,
+    /// First byte of that plane in the file. Rows follow one another without gaps.
+    pub data_at: u64,
+    /// BUNIT, if there is one.
+    pub unit: Option<String>,
+    /// Pixel to sky, if the header says it.
+    pub wcs: Option<Wcs>,
+    /// Cards of 80 characters that a result computed from this image should carry: WCS, unit,
+    /// telescope, instrument, object; those of the primary HDU where the image has none.
+    pub cards: Vec<String>,
+    /// What a user should know about the file, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Image {
+    /// Bytes of the plane.
+    ///
+    /// Fits: the walk refuses planes that end beyond 2⁶⁴.
+    #[must_use]
+    pub fn data_len(&self) -> u64 {
+        let pixels = u64::from(self.width) * u64::from(self.height);
+        pixels.saturating_mul(self.encoding.bitpix.size() as u64)
+    }
+
+    /// Makes an image of an HDU; `raw` is its header, `primary` what the primary HDU hands down.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for forms that are not read, [`Error::Parameter`] for a plane that
+    /// is not there, [`Error::Format`] for a scaling that is no number.
+    pub(super) fn new(
+        file: &str,
+        hdu: &Hdu,
+        raw: &[u8],
+        primary: &[String],
+        plane: u64,
+    ) -> Result<Self> {
+        refuse(file, hdu)?;
+        let width = length(file, hdu, 0)?;
+        let height = length(file, hdu, 1)?;
+        let planes = product(hdu.axes.get(2..).unwrap_or_default()).unwrap_or(u64::MAX);
+        if plane >= planes {
+            return Err(Error::Parameter {
+                name: "--plane",
+                what: format!(
+                    "{file}: HDU {} has {planes} plane(s), 0 to {}, so there is no plane {plane}",
+                    hdu.label(),
+                    planes - 1
+                ),
+            });
+        }
+        let mut notes = Vec::new();
+        let encoding = encoding(file, hdu, &mut notes)?;
+        if hdu.header.int("PCOUNT").is_some_and(|count| count != 0)
+            || hdu.header.int("GCOUNT").is_some_and(|count| count != 1)
+        {
+            notes.push("PCOUNT or GCOUNT is set on an image: its first array is read".to_owned());
+        }
+        let mut cards = carried(raw);
+        let own: Vec<String> = cards.iter().map(|card| keyword(card).to_owned()).collect();
+        let missing = |card: &&String| !own.iter().any(|key| key == keyword(card));
+        cards.extend(primary.iter().filter(missing).cloned());
+        let mut image = Self {
+            file: file.to_owned(),
+            hdu: hdu.index,
+            name: hdu.name.clone(),
+            ver: hdu.ver,
+            encoding,
+            width,
+            height,
+            planes,
+            plane,
+            data_at: hdu.data_at,
+            unit: unit(&hdu.header),
+            wcs: Wcs::from_header(&hdu.header),
+            cards,
+            notes,
+        };
+        // Cannot overflow: the walk has checked the length of all planes together.
+        image.data_at += image.data_len() * plane;
+        Ok(image)
+    }
+
+    /// Refuses a plane that ends beyond the file, and notes a missing filling of the last block.
+    pub(super) fn check_end(
+        &mut self,
+        hdu_end: u64,
+        next_at: u64,
+        total: u64,
+        at_most: bool,
+    ) -> Result<()> {
+        let end = self.data_at + self.data_len();
+        if end > total {
+            return Err(Error::Format {
+                file: self.file.clone(),
+                at: total,
+                what: format!(
+                    "truncated: the pixels of HDU {} need {} bytes, from byte {} to {end}, but the \
+                     file ends at byte {total}{}, so that {} of them are there; fetch it again",
+                    self.hdu,
+                    self.data_len(),
+                    self.data_at,
+                    if at_most { " or before" } else { "" },
+                    total.saturating_sub(self.data_at)
+                ),
+            });
+        }
+        if hdu_end > total {
+            self.notes.push(format!(
+                "the file ends at byte {total} inside HDU {}, but the plane read is whole",
+                self.hdu
+            ));
+        } else if next_at > total {
+            self.notes.push(format!(
+                "the last block lacks its filling ({} bytes); every pixel is there",
+                next_at - total
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The forms that are not read, each by its name.
+fn refuse(file: &str, hdu: &Hdu) -> Result<()> {
+    let label = hdu.label();
+    let what = match &hdu.kind {
+        Kind::Primary | Kind::Image if hdu.has_pixels() => return Ok(()),
+        Kind::Primary | Kind::Image => {
+            format!("HDU {label} has no pixels; choose another HDU with --hdu")
+        }
+        Kind::Groups => format!("HDU {label} holds random groups (GROUPS = T), which are not read"),
+        Kind::Compressed(algorithm) => format!(
+            "HDU {label} is compressed by tiles (ZCMPTYPE = {algorithm}), which is not read; \
+             decompress the file first, for instance with funpack"
+        ),
+        Kind::Table | Kind::BinTable | Kind::Other(_) => {
+            let kind = &hdu.kind;
+            format!("HDU {label} is no image but: {kind}; choose another HDU with --hdu")
+        }
+    };
+    Err(Error::Unsupported {
+        file: file.to_owned(),
+        what,
+    })
+}
+
+fn length(file: &str, hdu: &Hdu, axis: usize) -> Result<u32> {
+    let length = hdu.axes.get(axis).copied().unwrap_or(1);
+    u32::try_from(length).map_err(|_| Error::Unsupported {
+        file: file.to_owned(),
+        what: format!(
+            "HDU {}: NAXIS{} = {length}; axes beyond {} are not read",
+            hdu.label(),
+            axis + 1,
+            u32::MAX
+        ),
+    })
+}
+
+fn unit(header: &Header) -> Option<String> {
+    let unit = header.text("BUNIT")?.trim();
+    (!unit.is_empty()).then(|| unit.to_owned())
+}
+
+/// BSCALE, BZERO and BLANK (FITS 4.0 §4.4.2.5).
+fn encoding(file: &str, hdu: &Hdu, notes: &mut Vec<String>) -> Result<Encoding> {
+    let mut encoding = Encoding::plain(hdu.bitpix);
+    encoding.bscale = scaling(file, hdu, "BSCALE", 1.0)?;
+    encoding.bzero = scaling(file, hdu, "BZERO", 0.0)?;
+    let float = matches!(hdu.bitpix, Bitpix::F32 | Bitpix::F64);
+    if float && !encoding.is_plain() {
+        notes.push(format!(
+            "floating-point pixels are scaled as the header says: {:?} + {:?} x stored value",
+            encoding.bzero, encoding.bscale
+        ));
+    }
+    let Some(value) = hdu.header.get("BLANK") else {
+        return Ok(encoding);
+    };
+    let shown = printable(&value.to_string());
+    match hdu.header.int("BLANK") {
+        _ if float => notes.push(format!(
+            "BLANK = {shown} is ignored: only integer pixels have a BLANK, others use NaN"
+        )),
+        Some(blank) if representable(hdu.bitpix, blank) => encoding.blank = Some(blank),
+        _ => notes.push(format!(
+            "BLANK = {shown} is ignored: no pixel of BITPIX = {} can have this value",
+            hdu.bitpix.card()
+        )),
+    }
+    Ok(encoding)
+}
+
+fn representable(bitpix: Bitpix, value: i64) -> bool {
+    match bitpix {
+        Bitpix::U8 => u8::try_from(value).is_ok(),
+        Bitpix::I16 => i16::try_from(value).is_ok(),
+        Bitpix::I32 => i32::try_from(value).is_ok(),
+        Bitpix::I64 => true,
+        Bitpix::F32 | Bitpix::F64 => false,
+    }
+}
+
+fn scaling(file: &str, hdu: &Hdu, key: &str, default: f64) -> Result<f64> {
+    let Some(card) = hdu.header.card(key) else {
+        return Ok(default);
+    };
+    let wrong = |why: &str| Error::Format {
+        file: file.to_owned(),
+        at: hdu.header_at + u64::from(card.line) * CARD as u64,
+        what: format!("HDU {}: {key} {why}", hdu.index),
+    };
+    match (hdu.header.float(key), &card.value) {
+        (Some(0.0), _) if key == "BSCALE" => Err(wrong("is 0: every pixel would be the same")),
+        (Some(value), _) => Ok(value),
+        (None, Some(Value::Undefined)) => Ok(default),
+        (None, value) => {
+            let value = value.as_ref().map(Value::to_string).unwrap_or_default();
+            Err(wrong(&format!("= {} is no number", printable(&value))))
+        }
+    }
+}
+
+/// Keywords that describe the observation and not the grid: also handed down by the primary HDU.
+const OBSERVATION: [&str; 12] = [
+    "TELESCOP", "INSTRUME", "DETECTOR", "CHANNEL", "BAND", "FILTER", "FILTER1", "FILTER2", "PUPIL",
+    "OBJECT", "TARGNAME", "ORIGIN",
+];
+
+/// Cards of the primary HDU that describe the exposure as a whole.
+pub(super) fn handed_down(raw: &[u8]) -> Vec<String> {
+    let mut cards = carried(raw);
+    cards.retain(|card| OBSERVATION.contains(&keyword(card)));
+    cards
+}
+
+fn keyword(card: &str) -> &str {
+    card.get(..8).unwrap_or(card).trim_end()
+}
+
+/// The cards of a header that a result should carry, in their order.
+fn carried(raw: &[u8]) -> Vec<String> {
+    let mut cards = Vec::new();
+    let mut kept = false;
+    for card in raw.as_chunks::<CARD>().0 {
+        if is_end(card) {
+            break;
+        }
+        let text: String = card.iter().map(|b| legal(*b)).collect();
+        let key = keyword(&text);
+        // A long string goes on in the cards after it.
+        kept = match key {
+            "CONTINUE" => kept,
+            _ => text.get(8..10) == Some("= ") && (OBSERVATION.contains(&key) || of_grid(key)),
+        };
+        if kept {
+            cards.push(text);
+        }
+    }
+    cards
+}
+
+/// Headers may hold only printable ASCII (FITS 4.0 §4.1.2): results must, even if inputs do not.
+fn legal(byte: u8) -> char {
+    if matches!(byte, b' '..=b'~') {
+        char::from(byte)
+    } else {
+        '?'
+    }
+}
+
+/// Whether a keyword describes the unit or the WCS of the first two axes.
+///
+/// WCSAXES is left out: a plane has two axes, which is what its absence means. Distortions by table
+/// refer to other HDUs and are left out too.
+fn of_grid(key: &str) -> bool {
+    const WHOLE: [&str; 9] = [
+        "BUNIT", "RADESYS", "RADECSYS", "EQUINOX", "EPOCH", "LONPOLE", "LATPOLE", "WCSNAME",
+        "MJD-OBS",
+    ];
+    const PER_AXIS: [&str; 7] = [
+        "CTYPE", "CUNIT", "CRPIX", "CRVAL", "CDELT", "CROTA", "CNAME",
+    ];
+    const PER_TWO: [&str; 3] = ["CD", "PC", "PV"];
+    const SIP: [&str; 4] = ["A_", "B_", "AP_", "BP_"];
+    let axis = |text: &str| matches!(text, "1" | "2");
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let after = |stem: &&str| key.strip_prefix(*stem);
+    WHOLE.contains(&key)
+        || PER_AXIS.iter().filter_map(after).any(axis)
+        || PER_TWO.iter().filter_map(after).any(|rest| {
+            rest.split_once('_').is_some_and(|(i, j)| {
+                axis(i)
+                    && if key.starts_with("PV") {
+                        number(j)
+                    } else {
+                        axis(j)
+                    }
+            })
+        })
+        || SIP.iter().filter_map(after).any(|rest| {
+            rest == "ORDER"
+                || rest
+                    .split_once('_')
+                    .is_some_and(|(i, j)| number(i) && number(j))
+        })
+        || key.strip_prefix("WAT").is_some_and(|rest| {
+            rest.split_once('_')
+                .is_some_and(|(i, j)| axis(i) && number(j))
+        })
+}

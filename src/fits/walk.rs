@@ -1,0 +1,453 @@
+//! The walk from header to header: which bytes of a file are needed to find an image in it.
+//!
+//! Sans I/O: [`Walk`] asks for a range, is fed, and goes on. Only headers are read, pixels are
+//! stepped over by arithmetic (FITS 4.0 §3, §4.4.1).
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::fits::card::CARD;
+use crate::fits::hdu::{Hdu, Selection, printable};
+use crate::fits::header::{BLOCK, Header, is_end};
+use crate::fits::held::Held;
+use crate::fits::image::{Image, handed_down};
+use crate::fits::signature::{Foreign, excerpt, foreign};
+use crate::job::{Machine, Step};
+
+/// Bytes of the first read: a space telescope's primary header (20 to 30 KB) and the header of its
+/// first extension lie within.
+pub const FIRST_READ: u64 = 64 << 10;
+
+/// Least bytes of a later read: a usual header of an extension. A longer header is asked for in
+/// pieces as long as what is there already.
+pub const NEXT_READ: u64 = 16 << 10;
+
+/// Longest header that is read: 26,214 cards. What is longer is taken for a header without END.
+pub const HEADER_LIMIT: u64 = 2 << 20;
+
+/// Most HDUs that are looked at.
+pub const HDU_LIMIT: u32 = 10_000;
+
+/// Most HDUs that a message lists.
+const LISTED: usize = 50;
+
+/// Finds one image in a file, header by header.
+///
+/// Hands out every HDU it passes. It stops as soon as the choice is certain: by index or name at
+/// that HDU, by default at the first `SCI` image; without one it goes to the end of the file and
+/// chooses the first HDU with pixels.
+///
+/// # Cost
+/// One read of [`FIRST_READ`] bytes; then at most one of [`NEXT_READ`] bytes for each HDU that lies
+/// beyond what was read, and further ones only for headers longer than that. Nothing is asked for
+/// beyond a known end. Where the size is hidden, a read begins with the last byte of the data
+/// before the header, so that a file cut short is noticed. Memory: one header and its cards.
+#[derive(Debug)]
+pub struct Walk {
+    file: String,
+    selection: Selection,
+    plane: u64,
+    /// Whether the walk goes to the end though the choice is made.
+    all: bool,
+    held: Held,
+    /// First byte of the header that comes next, and its index.
+    header_at: u64,
+    index: u32,
+    /// Bytes of that header that hold no END.
+    scanned: usize,
+    /// The range asked for.
+    asked: Option<Range<u64>>,
+    /// End of the data of the HDU before, without the filling.
+    data_end: u64,
+    /// Whether no later HDU can be a better choice.
+    certain: bool,
+    /// Whether there are no more HDUs.
+    ended: bool,
+    /// Cards of the primary HDU that describe the exposure as a whole.
+    primary: Vec<String>,
+    choice: Option<Choice>,
+    seen: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// An HDU that was chosen, or that will be if nothing better comes.
+#[derive(Debug)]
+struct Choice {
+    image: Result<Image>,
+    data_end: u64,
+    next_at: u64,
+}
+
+impl Walk {
+    /// A walk to one plane of one HDU. `plane` counts from 0.
+    #[must_use]
+    pub fn new(file: &str, selection: Selection, plane: u64) -> Self {
+        Self {
+            file: file.to_owned(),
+            selection,
+            plane,
+            all: false,
+            held: Held::default(),
+            header_at: 0,
+            index: 0,
+            scanned: 0,
+            asked: None,
+            data_end: 0,
+            certain: false,
+            ended: false,
+            primary: Vec::new(),
+            choice: None,
+            seen: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// A walk over every HDU; the image is the one that the default chooses.
+    #[must_use]
+    pub fn all(file: &str) -> Self {
+        Self {
+            all: true,
+            ..Self::new(file, Selection::Default, 0)
+        }
+    }
+
+    /// The file's size in bytes, as far as it is known by now.
+    #[must_use]
+    pub fn total(&self) -> Option<u64> {
+        self.held.total()
+    }
+
+    /// What a user should know about the file as a whole, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The image chosen, once the walk is done.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the HDU asked for is not there (the message lists those that are), if
+    /// the file has no pixels at all or ends before the plane does; [`Error::Unsupported`] if the
+    /// HDU is no image, has no pixels, or has them in a form that is not read;
+    /// [`Error::Parameter`] if it has no such plane.
+    pub fn into_image(self) -> Result<Image> {
+        let Some(choice) = self.choice else {
+            return Err(self.not_found());
+        };
+        let mut image = choice.image?;
+        if let Some(total) = self.held.total() {
+            let at_most = self.held.at_most();
+            image.check_end(choice.data_end, choice.next_at, total, at_most)?;
+        }
+        image.notes.extend(self.notes);
+        Ok(image)
+    }
+
+    fn not_found(&self) -> Error {
+        let list = self.listed();
+        let what = if !self.is_done() {
+            format!("the walk is not finished; found so far: {list}")
+        } else if self.selection == Selection::Default {
+            format!("no HDU holds an image with pixels; there are: {list}")
+        } else {
+            let selection = printable(&self.selection.to_string());
+            format!("HDU {selection} was not found; there are: {list}")
+        };
+        self.format(self.header_at, what)
+    }
+
+    fn listed(&self) -> String {
+        let mut list = self.seen.join("; ");
+        let more = self.index as usize - self.seen.len();
+        if more > 0 {
+            list = format!("{list}; and {more} more");
+        }
+        list
+    }
+
+    fn format(&self, at: u64, what: String) -> Error {
+        Error::Format {
+            file: self.file.clone(),
+            at,
+            what,
+        }
+    }
+
+    /// The bytes of the next header that are held, from its start.
+    fn header(&self) -> &[u8] {
+        self.held.from(self.header_at)
+    }
+
+    /// The range that is missing, or `None` if the file has no more bytes.
+    fn missing(&self) -> Option<Range<u64>> {
+        let have = self.header().len() as u64;
+        let hidden = self.held.total().is_none() && self.data_end > self.held.end();
+        let start = if !self.held.is_empty() {
+            self.held.end()
+        } else if hidden {
+            // Where the size is hidden, the data's last byte shows whether they are all there.
+            self.data_end - 1
+        } else {
+            self.header_at
+        };
+        let least = if self.index == 0 {
+            FIRST_READ
+        } else {
+            NEXT_READ
+        };
+        let rest = if have == 0 {
+            least
+        } else {
+            have.max(NEXT_READ)
+        };
+        let limit = self.header_at.saturating_add(HEADER_LIMIT);
+        let from = start.max(self.header_at);
+        let end = from.saturating_add(rest).min(limit);
+        let end = self.held.total().map_or(end, |total| end.min(total));
+        (start < end).then_some(start..end)
+    }
+
+    /// Looks at what is held: the next HDU, or `None` if there is not enough or nothing more.
+    fn look(&mut self) -> Result<Option<Hdu>> {
+        if let Some(total) = self.held.total()
+            && self.index > 0
+        {
+            let rest = total.saturating_sub(self.header_at);
+            if rest < BLOCK {
+                if rest > 0 {
+                    self.trailing("too few for a header");
+                }
+                self.ended = true;
+                return Ok(None);
+            }
+        }
+        let cut = self.missing().is_none();
+        let have = self.header().len();
+        if have < CARD && !cut {
+            return Ok(None);
+        }
+        if self.scanned == 0 && !self.begins()? {
+            self.ended = true;
+            return Ok(None);
+        }
+        if let Some(end) = self.scan()? {
+            return self.pass(end).map(Some);
+        }
+        if !cut {
+            return Ok(None);
+        }
+        let at = self.held.end();
+        let limit = format!("{HEADER_LIMIT} bytes were searched, which is the limit");
+        Err(if have as u64 >= HEADER_LIMIT {
+            self.no_end(at, &limit)
+        } else {
+            self.no_end(at, &format!("the file ends at byte {at}"))
+        })
+    }
+
+    /// Looks for END in what is held and not yet looked at; the header's length without filling.
+    fn scan(&mut self) -> Result<Option<usize>> {
+        let header = self.header();
+        let mut scanned = self.scanned;
+        let mut end = None;
+        for card in header[scanned..].as_chunks::<CARD>().0 {
+            scanned += CARD;
+            if is_end(card) {
+                end = Some(scanned);
+                break;
+            }
+            if card[..8].iter().any(|b| !(b' '..=b'~').contains(b)) {
+                let at = self.header_at + (scanned - CARD) as u64;
+                let excerpt = excerpt(&card[..8]);
+                return Err(self.no_end(at, &format!("there is a card {excerpt:?} in its place")));
+            }
+        }
+        self.scanned = scanned;
+        Ok(end)
+    }
+
+    fn no_end(&self, at: u64, why: &str) -> Error {
+        let what = format!(
+            "the header of HDU {}, which begins at byte {}, has no END card: {why}; the file is \
+             damaged or cut short{}",
+            self.index,
+            self.header_at,
+            self.advice()
+        );
+        self.format(at, what)
+    }
+
+    /// What to do about damage behind an image that could be read.
+    fn advice(&self) -> String {
+        match &self.choice {
+            Some(Choice {
+                image: Ok(image), ..
+            }) => format!(" (--hdu {} takes the image before it)", image.hdu),
+            _ => String::new(),
+        }
+    }
+
+    fn advised(&self, error: Error) -> Error {
+        match error {
+            Error::Format { file, at, mut what } => {
+                what.push_str(&self.advice());
+                Error::Format { file, at, what }
+            }
+            other => other,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.ended || (self.certain && !self.all)
+    }
+
+    /// Whether the bytes at the next header begin one. Called with a card, or with all there is.
+    fn begins(&mut self) -> Result<bool> {
+        let head = self.header();
+        if self.index > 0 {
+            if head.starts_with(b"XTENSION=") {
+                return Ok(true);
+            }
+            let shown = if head.iter().take(CARD).all(|b| *b == 0) {
+                "zeros".to_owned()
+            } else {
+                format!("\"{}\"", excerpt(&head[..head.len().min(24)]))
+            };
+            self.trailing(&shown);
+            return Ok(false);
+        }
+        if head.is_empty() {
+            return Err(self.format(0, "the file is empty, so it is no FITS file".to_owned()));
+        }
+        match foreign(head) {
+            None => Ok(true),
+            Some(Foreign::Packed(name)) => Err(Error::Unsupported {
+                file: self.file.clone(),
+                what: format!(
+                    "the file is packed with {name}, not plain FITS: parts of it cannot be read by \
+                     themselves; unpack it first"
+                ),
+            }),
+            Some(Foreign::Other(looks)) => {
+                let what = format!(
+                    "no FITS file: {looks}; it begins with \"{}\"",
+                    excerpt(head)
+                );
+                Err(self.format(0, what))
+            }
+        }
+    }
+
+    fn trailing(&mut self, shown: &str) {
+        let length = self.held.total().map(|total| total - self.header_at);
+        let length = length.map_or("bytes".to_owned(), |length| format!("{length} bytes"));
+        self.notes.push(format!(
+            "{length} after the last HDU, from byte {}, are no HDU ({shown}) and are ignored",
+            self.header_at
+        ));
+    }
+
+    /// Makes an HDU of a header that is whole, and moves on behind its data.
+    fn pass(&mut self, end: usize) -> Result<Hdu> {
+        if self.index == HDU_LIMIT {
+            let what = format!(
+                "more than {HDU_LIMIT} HDUs, which is the limit{}",
+                self.advice()
+            );
+            return Err(self.format(self.header_at, what));
+        }
+        let raw = &self.header()[..end];
+        let len = (end as u64).next_multiple_of(BLOCK);
+        let header = Header::parse(raw);
+        let hdu = Hdu::new(&self.file, self.index, self.header_at, len, header);
+        let hdu = hdu.map_err(|error| self.advised(error))?;
+        if self.index == 0 {
+            let primary = handed_down(raw);
+            let odd = hdu.header.logical("SIMPLE") != Some(true);
+            self.primary = primary;
+            if odd {
+                self.notes.push(
+                    "SIMPLE is not T: the file says that it departs from the standard".to_owned(),
+                );
+            }
+        }
+        self.consider(&hdu, end);
+        if self.seen.len() < LISTED {
+            self.seen.push(hdu.label());
+        }
+        self.data_end = hdu.data_at + hdu.data_len;
+        self.move_to(hdu.next_at);
+        Ok(hdu)
+    }
+
+    /// Chooses the HDU if it is the one meant, or the best so far.
+    fn consider(&mut self, hdu: &Hdu, end: usize) {
+        let pixels = hdu.has_pixels();
+        let science = hdu
+            .name
+            .as_deref()
+            .is_some_and(|name| name.eq_ignore_ascii_case("SCI"));
+        let (take, certain) = match self.selection {
+            _ if self.certain => (false, true),
+            Selection::Default => (
+                pixels && (science || self.choice.is_none()),
+                pixels && science,
+            ),
+            _ => {
+                let named = self.selection.names(hdu);
+                (named, named)
+            }
+        };
+        if take {
+            let raw = &self.header()[..end];
+            self.choice = Some(Choice {
+                image: Image::new(&self.file, hdu, raw, &self.primary, self.plane),
+                data_end: hdu.data_at + hdu.data_len,
+                next_at: hdu.next_at,
+            });
+        }
+        self.certain |= certain;
+    }
+
+    /// Drops what is held before the next header.
+    fn move_to(&mut self, header_at: u64) {
+        self.index += 1;
+        self.scanned = 0;
+        self.header_at = header_at;
+        self.held.drop_before(header_at);
+    }
+}
+
+impl Machine for Walk {
+    type Item = Hdu;
+
+    fn step(&mut self) -> Result<Step<Hdu>> {
+        if !self.is_done()
+            && let Some(hdu) = self.look()?
+        {
+            return Ok(Step::Ready(hdu));
+        }
+        if self.is_done() {
+            self.held.clear();
+            return Ok(Step::Done);
+        }
+        // `look` has seen to it that a file without more bytes is done or in error.
+        let range = self.missing().unwrap_or(self.header_at..self.header_at);
+        self.asked = Some(range.clone());
+        Ok(Step::Need(range))
+    }
+
+    /// Takes bytes. Where the size is known, fewer than asked for are taken as a first part, and
+    /// the next [`Step::Need`] names the rest; where it is not, they end the file.
+    fn feed(&mut self, at: u64, bytes: &[u8], total: Option<u64>) -> Result<()> {
+        let Some(asked) = self.asked.take_if(|asked| asked.start == at) else {
+            return Err(Error::Unexpected {
+                file: self.file.clone(),
+                at,
+                asked: 0,
+                got: bytes.len() as u64,
+            });
+        };
+        self.held.take(&self.file, &asked, bytes, total)
+    }
+}
