@@ -1,0 +1,234 @@
+//! The native driver: opens files and URLs, walks headers and runs jobs with threads.
+//!
+//! Bodies are streamed into the slots that the job lends; besides them a request in flight holds
+//! its connection's buffers, about 72 KiB. When a function returns, whether well or with an error,
+//! no request of its is running any more.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+pub use super::crew::{run, walk_all};
+pub use super::http::Options;
+use super::policy::Identity;
+use super::session::{Got, Session};
+use super::{Error, file, http, url};
+use crate::job::{Machine, Step, Tally};
+
+/// How to run a job.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'a> {
+    /// Most requests in flight; at least 1.
+    pub in_flight: usize,
+    /// Set it to stop: honoured within about a tenth of a second, except while a connection is being
+    /// opened (then when that succeeds or its time runs out).
+    pub cancel: &'a AtomicBool,
+}
+
+/// What happens while a job runs.
+#[derive(Debug)]
+pub enum Event<'t, T> {
+    /// The job finished an item.
+    Item(T),
+    /// A twentieth of a second or more has passed.
+    Progress(&'t Tally),
+}
+
+/// Something that ranges are read from: a local file or a URL.
+#[derive(Debug)]
+pub struct Source {
+    name: String,
+    place: Place,
+    options: Options,
+    known: Mutex<Identity>,
+}
+
+#[derive(Debug)]
+enum Place {
+    File(PathBuf),
+    Web(String),
+}
+
+impl Source {
+    /// Opens a path, a `file://` URL, or an `http://` or `https://` URL.
+    ///
+    /// A local file is looked at; a server is not asked before the first read.
+    ///
+    /// # Errors
+    /// [`Error::Io`] for a file that is missing, may not be read or is no regular file;
+    /// [`Error::Core`] for a URL of another kind.
+    pub fn open(name: &str, options: &Options) -> Result<Self, Error> {
+        let (place, known) = match url::scheme(name) {
+            Some(_) if url::is_http(name) => {
+                let target = url::without_fragment(name).to_owned();
+                if url::origin(&target).is_none_or(|(_, host, _)| host.is_empty()) {
+                    return Err(unspoken(name, "this address names no host"));
+                }
+                (Place::Web(target), Identity::default())
+            }
+            Some(scheme) if scheme.eq_ignore_ascii_case("file") => {
+                let path = PathBuf::from(&name[scheme.len() + 3..]);
+                let known = file::inspect(name, &path)?;
+                (Place::File(path), known)
+            }
+            Some(scheme) => {
+                let what = format!(
+                    "{scheme}:// addresses are not read; give a path, or an http:// or https:// address"
+                );
+                return Err(unspoken(name, &what));
+            }
+            None => (
+                Place::File(name.into()),
+                file::inspect(name, name.as_ref())?,
+            ),
+        };
+        Ok(Self {
+            name: url::redacted(name),
+            place,
+            options: options.clone(),
+            known: Mutex::new(known),
+        })
+    }
+
+    /// The path or URL as it was given, without a user name or password: what errors name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What tells this version of the source from another; for a URL, what answers told so far.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Reads a small file whole: a list of exposures, say.
+    ///
+    /// # Errors
+    /// Those of reading, and [`Unsupported`](crate::error::Error::Unsupported) if it has more than
+    /// `limit` bytes.
+    pub fn read_whole(&self, limit: usize, tally: &mut Tally) -> Result<Vec<u8>, Error> {
+        let session = Session::new(self.options.shared_agent(), 1);
+        let mut bytes = Vec::new();
+        // One byte more than allowed, so that a file that is too large shows without its size.
+        let answer = grow(&mut bytes, limit.saturating_add(1), &self.name)
+            .and_then(|()| self.read(&session, 0, &mut bytes));
+        session.meter.settle(tally);
+        let got = answer?;
+        if got.bytes > limit {
+            return Err(Error::Core(crate::error::Error::Unsupported {
+                file: self.name.clone(),
+                what: format!("it has more than the {limit} bytes that are read of such a file"),
+            }));
+        }
+        bytes.truncate(got.bytes);
+        Ok(bytes)
+    }
+
+    /// Fills `buffer` from byte `start` on; less only where the source ends.
+    pub(super) fn read(
+        &self,
+        session: &Session,
+        start: u64,
+        buffer: &mut [u8],
+    ) -> Result<Got, Error> {
+        match &self.place {
+            Place::File(path) => {
+                file::read(session, &self.name, path, &self.identity(), start, buffer)
+            }
+            Place::Web(_) => http::read(session, self, start, buffer),
+        }
+    }
+
+    pub(super) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The address to ask; empty for a file.
+    pub(super) fn url(&self) -> &str {
+        match &self.place {
+            Place::Web(url) => url,
+            Place::File(_) => "",
+        }
+    }
+
+    /// Keeps what an answer told; two first answers may come at a time and differ.
+    pub(super) fn learn(&self, later: &Identity) -> Result<(), Error> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(how) = known.difference(later) {
+            return Err(Error::Changed {
+                file: self.name.clone(),
+                what: format!("the file changed while it was read: {how}; start again"),
+            });
+        }
+        *known = known.completed(later);
+        Ok(())
+    }
+}
+
+/// Runs a machine over a source, and gives what it found.
+///
+/// # Cost
+/// One request for each range that the machine asks for, one after the other; a buffer of the
+/// longest of them.
+///
+/// # Errors
+/// The machine's, and those of reading.
+pub fn walk<M: Machine>(
+    source: &Source,
+    machine: &mut M,
+    tally: &mut Tally,
+) -> Result<Vec<M::Item>, Error> {
+    let session = Session::new(source.options.shared_agent(), 1);
+    let found = walk_in(&session, source, machine);
+    session.meter.settle(tally);
+    found
+}
+
+/// The walk itself, inside a session that may be stopped.
+pub(super) fn walk_in<M: Machine>(
+    session: &Session,
+    source: &Source,
+    machine: &mut M,
+) -> Result<Vec<M::Item>, Error> {
+    let mut found = Vec::new();
+    let mut buffer = Vec::new();
+    loop {
+        match machine.step()? {
+            Step::Need(range) => {
+                session.halt.check()?;
+                let length = range.end.saturating_sub(range.start);
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                grow(&mut buffer, length, &source.name)?;
+                let got = source.read(session, range.start, &mut buffer)?;
+                machine.feed(range.start, &buffer[..got.bytes], got.total)?;
+            }
+            Step::Ready(item) => found.push(item),
+            Step::Done => return Ok(found),
+        }
+    }
+}
+
+/// Makes a buffer of `length` zeros, or says that there is no room for it.
+fn grow(buffer: &mut Vec<u8>, length: usize, name: &str) -> Result<(), Error> {
+    buffer.clear();
+    if buffer.try_reserve_exact(length).is_err() {
+        return Err(Error::Core(crate::error::Error::Budget {
+            need: length as u64,
+            have: 0,
+            what: format!("one read of {name}"),
+        }));
+    }
+    buffer.resize(length, 0);
+    Ok(())
+}
+
+fn unspoken(name: &str, what: &str) -> Error {
+    Error::Core(crate::error::Error::Unsupported {
+        file: url::redacted(name),
+        what: what.to_owned(),
+    })
+}

@@ -1,0 +1,163 @@
+//! The little that a client must know of URLs: where one leads, and whose it is.
+//!
+//! RFC 3986 §5 (references), RFC 6454 §4 (origins).
+
+/// Whether a name is a URL at all; `C:\a.fits` is not one.
+pub(super) fn scheme(name: &str) -> Option<&str> {
+    let (scheme, _) = name.split_once("://")?;
+    let mut bytes = scheme.bytes();
+    let is_scheme = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic())
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    is_scheme.then_some(scheme)
+}
+
+/// Whether a URL is one that the client speaks.
+pub(super) fn is_http(url: &str) -> bool {
+    scheme(url).is_some_and(|scheme| {
+        scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+    })
+}
+
+/// Scheme, host and port of a URL: who gets to see credentials.
+pub(super) fn origin(url: &str) -> Option<(String, String, u16)> {
+    let scheme = scheme(url)?.to_ascii_lowercase();
+    let host = authority(url)?.rsplit('@').next()?;
+    let default = if scheme == "https" { 443 } else { 80 };
+    // The colons of an IPv6 address lie within its brackets.
+    let colon = host.rfind(':').filter(|at| !host[*at..].contains(']'));
+    let (host, port) = match colon {
+        Some(at) if at + 1 < host.len() => (&host[..at], host[at + 1..].parse().ok()?),
+        Some(at) => (&host[..at], default),
+        None => (host, default),
+    };
+    Some((scheme, host.to_ascii_lowercase(), port))
+}
+
+/// The URL without its fragment, which is never sent.
+pub(super) fn without_fragment(url: &str) -> &str {
+    url.split_once('#').map_or(url, |(url, _)| url)
+}
+
+/// The URL with user name and password struck out, for messages.
+pub(super) fn redacted(url: &str) -> String {
+    match authority(url).and_then(|authority| authority.rsplit_once('@')) {
+        Some((secret, _)) => url.replacen(&format!("{secret}@"), "***@", 1),
+        None => url.to_owned(),
+    }
+}
+
+/// Where a `Location` leads from a URL, or `None` if not to `http` or `https`.
+pub(super) fn resolve(base: &str, location: &str) -> Option<String> {
+    let location = without_fragment(location.trim());
+    let base = without_fragment(base);
+    if scheme(location).is_some() {
+        return is_http(location).then(|| location.to_owned());
+    }
+    let scheme = scheme(base)?;
+    if location.starts_with("//") {
+        return Some(format!("{scheme}:{location}"));
+    }
+    let root = format!("{scheme}://{}", authority(base)?);
+    let path_and_query = &base[root.len()..];
+    let path = path_and_query
+        .split_once('?')
+        .map_or(path_and_query, |(path, _)| path);
+    if location.is_empty() {
+        return Some(base.to_owned());
+    }
+    if location.starts_with('?') {
+        return Some(format!(
+            "{root}{}{location}",
+            if path.is_empty() { "/" } else { path }
+        ));
+    }
+    let target = if location.starts_with('/') {
+        location.to_owned()
+    } else {
+        let folder = path.rfind('/').map_or("/", |at| &path[..=at]);
+        format!("{folder}{location}")
+    };
+    let (target, query) = match target.split_once('?') {
+        Some((target, query)) => (target.to_owned(), format!("?{query}")),
+        None => (target, String::new()),
+    };
+    Some(format!("{root}{}{query}", without_dots(&target)))
+}
+
+/// A path with its `.` and `..` segments walked.
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let last = path.rsplit('/').next().unwrap_or_default();
+    for segment in path.split('/').skip(1) {
+        match segment {
+            "." => {}
+            ".." => {
+                kept.pop();
+            }
+            segment => kept.push(segment),
+        }
+    }
+    let tail = if matches!(last, "." | "..") && !kept.is_empty() {
+        "/"
+    } else {
+        ""
+    };
+    format!("/{}{tail}", kept.join("/"))
+}
+
+fn authority(url: &str) -> Option<&str> {
+    let rest = url.split_once("://")?.1;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    Some(&rest[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_resolved() {
+        let base = "http://h:8/a/b/c.fits?x=/1#f";
+        for (location, is) in [
+            ("https://o/d", Some("https://o/d")),
+            ("//o/d", Some("http://o/d")),
+            ("/d/e.fits?y=../2", Some("http://h:8/d/e.fits?y=../2")),
+            ("d.fits", Some("http://h:8/a/b/d.fits")),
+            ("../d.fits#g", Some("http://h:8/a/d.fits")),
+            ("./../../../d", Some("http://h:8/d")),
+            ("..", Some("http://h:8/a/")),
+            ("?z", Some("http://h:8/a/b/c.fits?z")),
+            ("", Some("http://h:8/a/b/c.fits?x=/1")),
+            ("ftp://o/d", None),
+            ("file:///etc/passwd", None),
+        ] {
+            assert_eq!(resolve(base, location).as_deref(), is, "{location:?}");
+        }
+        assert_eq!(resolve("http://h", "a").as_deref(), Some("http://h/a"));
+    }
+
+    #[test]
+    fn origins_tell_whom_to_trust() {
+        let same = |one: &str, other: &str| origin(one) == origin(other);
+        assert!(same("http://H/a", "http://h:80/b"));
+        assert!(same("https://h:443/a", "https://u:p@h"));
+        assert!(same("http://[::1]/a", "http://[::1]:80/"));
+        assert!(!same("http://h/", "https://h/"));
+        assert!(!same("http://h/", "http://h:8080/"));
+        assert!(!same("http://h/", "http://h.evil/"));
+        assert!(!same("http://h/", "http://h@evil/"));
+    }
+
+    #[test]
+    fn secrets_are_struck_out() {
+        assert_eq!(redacted("http://u:p@h/a@b"), "http://***@h/a@b");
+        assert_eq!(redacted("http://h/a@b"), "http://h/a@b");
+    }
+
+    #[test]
+    fn paths_are_no_urls() {
+        assert_eq!(scheme(r"C:\data\a.fits"), None);
+        assert_eq!(scheme("a/b://c"), None);
+        assert_eq!(scheme("s3://b/k"), Some("s3"));
+    }
+}
