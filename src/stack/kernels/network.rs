@@ -6,12 +6,11 @@ use super::LANES;
 
 #[rustfmt::skip]
 #[expect(
-    clippy::wildcard_imports,
     clippy::too_many_lines,
     reason = "generated straight-line code"
 )]
 mod generated {
-    use super::*;
+    use super::LANES;
 
     include!(concat!(env!("OUT_DIR"), "/networks.rs"));
 

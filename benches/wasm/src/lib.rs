@@ -1,0 +1,70 @@
+//! The median kernel behind exports that `benches/wasm/median.mjs` times.
+
+use sectile::fits::pixel::{Bitpix, Encoding};
+use sectile::stack::median::{Kernel, Samples};
+use wasm_bindgen::prelude::*;
+
+/// A stack in slots of its own, as a job holds it.
+#[wasm_bindgen]
+pub struct Stack {
+    kernel: Kernel,
+    encoding: Encoding,
+    source: Vec<Vec<u8>>,
+    slots: Vec<Vec<u8>>,
+    out: Vec<f32>,
+    wide: Vec<f64>,
+    count: Vec<u16>,
+}
+
+#[wasm_bindgen]
+impl Stack {
+    /// `n` exposures of `width` pixels; `pixels` are their stored bytes, one exposure after another.
+    #[wasm_bindgen(constructor)]
+    pub fn new(n: usize, width: usize, bitpix: i32, bzero: f64, pixels: &[u8]) -> Result<Stack, JsError> {
+        let bitpix = Bitpix::from_card(bitpix.into()).ok_or_else(|| JsError::new("no such BITPIX"))?;
+        let source: Vec<Vec<u8>> = pixels
+            .chunks(width * bitpix.size())
+            .map(<[u8]>::to_vec)
+            .collect();
+        Ok(Stack {
+            kernel: Kernel::new(n)?,
+            encoding: Encoding { bzero, ..Encoding::plain(bitpix) },
+            slots: source.clone(),
+            source,
+            out: vec![0.0; width],
+            wide: vec![0.0; width],
+            count: vec![0; width],
+        })
+    }
+
+    /// Writes every slot afresh, as a driver does with the bodies that come in.
+    pub fn refill(&mut self) {
+        for (slot, source) in self.slots.iter_mut().zip(&self.source) {
+            slot.copy_from_slice(source);
+        }
+    }
+
+    /// The median of `pixels` pixels from `start`.
+    pub fn reduce(&mut self, start: usize, pixels: usize) -> Result<(), JsError> {
+        let size = self.encoding.bitpix.size();
+        let rows: Vec<Samples<'_>> = self
+            .slots
+            .iter()
+            .map(|slot| Samples { bytes: &slot[start * size..], encoding: self.encoding })
+            .collect();
+        let end = start + pixels;
+        let count = &mut self.count[start..end];
+        if self.encoding.is_wide() {
+            self.kernel.median_f64(&rows, &mut self.wide[start..end], count)?;
+        } else {
+            self.kernel.median_f32(&rows, &mut self.out[start..end], count)?;
+        }
+        Ok(())
+    }
+
+    /// The sum of the results that are numbers, so that nothing is optimised away.
+    pub fn checksum(&self) -> f64 {
+        let sum: f64 = self.out.iter().filter(|v| v.is_finite()).map(|&v| f64::from(v)).sum();
+        sum + self.wide.iter().filter(|v| v.is_finite()).sum::<f64>()
+    }
+}
