@@ -1,4 +1,7 @@
 //! Stacks: N exposures on one pixel grid, reduced to one image.
 
+pub mod exposure;
+pub mod job;
 mod kernels;
 pub mod median;
+pub mod plan;

@@ -1,0 +1,206 @@
+//! Exposures that belong together.
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::fits::Image;
+use crate::fits::pixel::Encoding;
+use crate::fits::wcs::Wcs;
+
+/// Largest difference in pointing, in pixels of the first exposure, at which two grids count as one.
+///
+/// Exposures that were drizzled onto one grid share their WCS to rounding; half a pixel off, a
+/// median already smears stars, so the limit lies well below.
+pub const POINTING_TOLERANCE: f64 = 0.1;
+
+/// Largest relative difference in scale at which two grids count as one.
+pub const SCALE_TOLERANCE: f64 = 1e-3;
+
+/// One exposure, reduced to what its pixels need.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Exposure {
+    /// Path or URL, as the user gave it.
+    pub name: String,
+    /// Byte of the file where the image's first pixel lies.
+    pub data_at: u64,
+    /// How a pixel is stored.
+    pub encoding: Encoding,
+}
+
+/// Which differences between exposures are let pass.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Lets pass a different pointing or scale; each is still reported.
+    pub ignore_wcs: bool,
+    /// Lets pass different units; each is still reported.
+    pub ignore_units: bool,
+}
+
+/// N exposures of one shape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stack {
+    /// The exposures, in the order given.
+    pub exposures: Vec<Exposure>,
+    /// Pixels a row.
+    pub width: u32,
+    /// Rows. Row 0 is the first in the file, FITS row 1, the lowest on the sky's picture.
+    pub height: u32,
+    /// Whether results are f64: some exposure has BITPIX 32, 64 or −64.
+    pub wide: bool,
+    /// BUNIT of the first exposure that has one.
+    pub unit: Option<String>,
+    /// World coordinates of the first exposure.
+    pub wcs: Option<Wcs>,
+    /// Cards of the first exposure that a result carries on.
+    pub cards: Vec<String>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Stack {
+    /// Holds images together as a stack.
+    ///
+    /// All must have the first one's width and height. Pointing, scale and units are compared where
+    /// the headers state them.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for no image at all or more than 4,096; [`Error::Mismatch`], naming the
+    /// image and both values, for the first image that differs from the first.
+    pub fn open(images: Vec<Image>, rules: Rules) -> Result<Self> {
+        if images.len() > super::median::MOST_EXPOSURES {
+            return Err(Error::Parameter {
+                name: "exposures",
+                what: format!(
+                    "{} were given; a stack holds at most {}",
+                    images.len(),
+                    super::median::MOST_EXPOSURES
+                ),
+            });
+        }
+        let mut images = images.into_iter();
+        let Some(first) = images.next() else {
+            return Err(Error::Parameter {
+                name: "exposures",
+                what: "the list is empty; give at least one file or URL".to_owned(),
+            });
+        };
+        let mut stack = Self {
+            exposures: Vec::new(),
+            width: first.width,
+            height: first.height,
+            wide: false,
+            unit: first.unit.clone(),
+            wcs: first.wcs.clone(),
+            cards: first.cards.clone(),
+            warnings: Vec::new(),
+        };
+        let mut reference = first.clone();
+        reference.cards = Vec::new();
+        stack.add(first);
+        for image in images {
+            let warnings = agree(&reference, &image, rules)?;
+            stack.warnings.extend(warnings);
+            if reference.unit.is_none() {
+                reference.unit.clone_from(&image.unit);
+                stack.unit.clone_from(&image.unit);
+            }
+            stack.add(image);
+        }
+        Ok(stack)
+    }
+
+    fn add(&mut self, image: Image) {
+        self.wide |= image.encoding.is_wide();
+        self.warnings.extend(
+            image
+                .notes
+                .iter()
+                .map(|note| format!("{}: {note}", image.file)),
+        );
+        self.exposures.push(Exposure {
+            name: image.file,
+            data_at: image.data_at,
+            encoding: image.encoding,
+        });
+    }
+
+    /// Bytes of the largest stored pixel among the exposures.
+    #[must_use]
+    pub fn pixel_bytes(&self) -> usize {
+        self.exposures
+            .iter()
+            .map(|exposure| exposure.encoding.bitpix.size())
+            .max()
+            .unwrap_or(1)
+    }
+
+    /// Bytes of one pixel of the median: 4, or 8 where results are f64.
+    #[must_use]
+    pub fn value_bytes(&self) -> usize {
+        if self.wide {
+            size_of::<f64>()
+        } else {
+            size_of::<f32>()
+        }
+    }
+}
+
+/// Whether `image` may stand in one stack with `first`; the answer holds warnings.
+///
+/// # Errors
+/// [`Error::Mismatch`] with both shapes, units, or the offset in pixels and what lets it pass.
+pub fn agree(first: &Image, image: &Image, rules: Rules) -> Result<Vec<String>> {
+    let mismatch = |what: String| Error::Mismatch {
+        file: image.file.clone(),
+        what,
+    };
+    if (image.width, image.height) != (first.width, first.height) {
+        return Err(mismatch(format!(
+            "the image is {}×{} pixels, but {} has {}×{}; all exposures must have one shape",
+            image.width, image.height, first.file, first.width, first.height
+        )));
+    }
+    let mut warnings = Vec::new();
+    match (&first.unit, &image.unit) {
+        (Some(a), Some(b)) if a != b => {
+            let what = format!("the unit is {b:?}, but {} has {a:?}", first.file);
+            if !rules.ignore_units {
+                return Err(mismatch(format!(
+                    "{what}; --ignore-units takes the numbers as they are"
+                )));
+            }
+            warnings.push(format!("{}: {what}", image.file));
+        }
+        (Some(a), None) => {
+            warnings.push(format!(
+                "{}: no BUNIT; taken to be {a:?} as in {}",
+                image.file, first.file
+            ));
+        }
+        (None, Some(b)) => {
+            warnings.push(format!(
+                "{}: no BUNIT; taken to be {b:?} as in {}",
+                first.file, image.file
+            ));
+        }
+        _ => {}
+    }
+    if let (Some(a), Some(b)) = (&first.wcs, &image.wcs) {
+        let offset = a.offset(b, image.width, image.height);
+        let pointing_agrees = offset.pixels <= POINTING_TOLERANCE;
+        let scale_agrees = (offset.scale - 1.0).abs() <= SCALE_TOLERANCE;
+        if !(pointing_agrees && scale_agrees) {
+            let what = format!(
+                "the sky lies up to {:.2} pixels from where it is in {} (scale ratio {:.6})",
+                offset.pixels, first.file, offset.scale
+            );
+            if !rules.ignore_wcs {
+                return Err(mismatch(format!(
+                    "{what}; bring the exposures onto one grid first, or pass --ignore-wcs"
+                )));
+            }
+            warnings.push(format!("{}: {what}", image.file));
+        }
+    }
+    Ok(warnings)
+}

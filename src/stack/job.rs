@@ -1,0 +1,482 @@
+//! The median as a job: slots are filled in any order, sections leave in theirs.
+
+use std::collections::VecDeque;
+
+use super::exposure::{Exposure, Stack};
+use super::median::{Kernel, Samples};
+use super::plan::{BASE, CHUNK, EXPOSURE, Layout, Plan, Section};
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::job::{Fetch, Job, Read};
+
+/// Values of one section, in the stack's precision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Values<'a> {
+    /// Of exposures whose pixels f32 holds without loss.
+    F32(&'a [f32]),
+    /// Where some exposure has BITPIX 32, 64 or −64.
+    F64(&'a [f64]),
+}
+
+/// A finished section.
+///
+/// # Shape
+/// `[rows, width]`, row-major; the first row is row `y0` of the image, the next `y0 + step`, and
+/// columns likewise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Median<'a> {
+    /// Index of the section in its plan.
+    pub section: u64,
+    /// Column of the image of the first value.
+    pub x0: u32,
+    /// Row of the image of the first value.
+    pub y0: u32,
+    /// Values a row.
+    pub width: u32,
+    /// Rows of values.
+    pub rows: u32,
+    /// Distance between neighbouring values in the image, in pixels.
+    pub step: u32,
+    /// Medians; NaN where no exposure has a value.
+    pub values: Values<'a>,
+    /// How many exposures contributed.
+    pub count: &'a [u16],
+}
+
+/// One slot: the part of one section that one exposure brings.
+#[derive(Debug, Default)]
+struct Slot {
+    buffer: Vec<u8>,
+    section: u64,
+    exposure: u32,
+    /// Bytes fed without a gap from the start of each read.
+    fed: Vec<u64>,
+    fetch: Option<Fetch>,
+    full: bool,
+}
+
+/// A median that waits for its bytes.
+#[derive(Debug)]
+pub struct MedianJob {
+    plan: Plan,
+    width: u32,
+    exposures: Vec<Exposure>,
+    kernel: Kernel,
+    budget: Budget,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// The next fetch: section, exposure.
+    asked: (u64, u32),
+    /// Full slots of the section at hand and of those that follow.
+    arrived: VecDeque<u32>,
+    /// The section at hand.
+    current: u64,
+    values: Output,
+    count: Vec<u16>,
+    line: (Output, Vec<u16>),
+}
+
+#[derive(Debug)]
+enum Output {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+impl Output {
+    fn new(wide: bool, len: usize, budget: &mut Budget, what: &str) -> Result<Self> {
+        Ok(if wide {
+            Self::F64(budget.allocate(len, what)?)
+        } else {
+            Self::F32(budget.allocate(len, what)?)
+        })
+    }
+}
+
+impl MedianJob {
+    /// Allocates what `plan` says: all memory that the job will ever hold.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] if the plan's budget or the allocator has not enough.
+    pub fn new(stack: &Stack, plan: Plan) -> Result<Self> {
+        let mut budget = Budget::new(plan.memory);
+        let exposures = stack.exposures.len();
+        let fixed = BASE + exposures as u64 * EXPOSURE + u64::from(plan.in_flight) * CHUNK;
+        budget.reserve(fixed, "the program")?;
+        budget.reserve(Kernel::scratch_bytes(exposures), "the kernel's scratch")?;
+        let kernel = Kernel::new(exposures)?;
+        let slot_bytes = length(plan.slot_bytes, &plan)?;
+        let mut slots = Vec::new();
+        for _ in 0..plan.slots {
+            slots.push(Slot {
+                buffer: budget.allocate(slot_bytes, "a slot")?,
+                ..Slot::default()
+            });
+        }
+        let kept = u64::from(plan.rows) * u64::from(plan.columns.div_ceil(plan.step));
+        let kept = length(kept, &plan)?;
+        let row = if plan.step > 1 {
+            plan.columns as usize
+        } else {
+            0
+        };
+        let wide = stack.wide;
+        Ok(Self {
+            width: stack.width,
+            exposures: stack.exposures.clone(),
+            kernel,
+            values: Output::new(wide, kept, &mut budget, "the values")?,
+            count: budget.allocate(kept, "the counts")?,
+            line: (
+                Output::new(wide, row, &mut budget, "a row of values")?,
+                budget.allocate(row, "a row of counts")?,
+            ),
+            budget,
+            free: (0..plan.slots).rev().collect(),
+            slots,
+            asked: (0, 0),
+            arrived: VecDeque::new(),
+            current: 0,
+            plan,
+        })
+    }
+
+    /// The plan that is carried out.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Feeds part of a read: byte `offset` of read `read` of the fetch that fills `slot`.
+    ///
+    /// `write` is given the place in the slot and fills all of it, so that nothing is copied twice.
+    /// Bytes may come in pieces of any size; a piece may begin anywhere up to the first byte that is
+    /// still missing (a driver may start a read over).
+    ///
+    /// # Errors
+    /// [`Error::Unexpected`] for bytes that were not asked for.
+    pub fn feed(
+        &mut self,
+        slot: u32,
+        read: usize,
+        offset: u64,
+        len: usize,
+        write: impl FnOnce(&mut [u8]),
+    ) -> Result<()> {
+        let name = |exposures: &[Exposure], index: u32| exposures[index as usize].name.clone();
+        let Some(Slot {
+            buffer,
+            fed,
+            fetch: Some(fetch),
+            exposure,
+            ..
+        }) = self.slots.get_mut(slot as usize)
+        else {
+            return Err(Error::Parameter {
+                name: "slot",
+                what: format!("slot {slot} was not lent"),
+            });
+        };
+        let (Some(asked), Some(fed)) = (fetch.reads.get(read), fed.get_mut(read)) else {
+            return Err(Error::Parameter {
+                name: "read",
+                what: format!("slot {slot} has no read {read}"),
+            });
+        };
+        let end = offset.saturating_add(len as u64);
+        if offset > *fed || end > asked.len() {
+            return Err(Error::Unexpected {
+                file: name(&self.exposures, *exposure),
+                at: asked.range.start + *fed,
+                asked: asked.len() - *fed,
+                got: end,
+            });
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "within a read, which lies in a slot"
+        )]
+        let start = asked.at + offset as usize;
+        write(&mut buffer[start..start + len]);
+        *fed = (*fed).max(end);
+        Ok(())
+    }
+
+    /// Says that every read of a fetch has been fed whole.
+    ///
+    /// # Errors
+    /// [`Error::Unexpected`] naming the first read that lacks bytes.
+    pub fn complete(&mut self, slot: u32) -> Result<()> {
+        let Some(filled) = self.slots.get_mut(slot as usize) else {
+            return Err(Error::Parameter {
+                name: "slot",
+                what: format!("there is no slot {slot}"),
+            });
+        };
+        let Some(fetch) = &filled.fetch else {
+            return Err(Error::Parameter {
+                name: "slot",
+                what: format!("slot {slot} was not lent"),
+            });
+        };
+        for (read, fed) in fetch.reads.iter().zip(&filled.fed) {
+            if *fed != read.len() {
+                return Err(Error::Unexpected {
+                    file: self.exposures[filled.exposure as usize].name.clone(),
+                    at: read.range.start,
+                    asked: read.len(),
+                    got: *fed,
+                });
+            }
+        }
+        filled.fetch = None;
+        filled.full = true;
+        let ahead = usize::try_from(filled.section - self.current).unwrap_or(usize::MAX);
+        while self.arrived.len() <= ahead {
+            self.arrived.push_back(0);
+        }
+        self.arrived[ahead] += 1;
+        Ok(())
+    }
+
+    /// The section that was handed out last; its values stay until the next one is made ready.
+    #[must_use]
+    pub fn last(&self) -> Option<Median<'_>> {
+        let index = self.current.checked_sub(1)?;
+        let section = self.plan.section(index);
+        let rows = self.plan.wanted_rows(&section);
+        let columns = section.columns.end - section.columns.start;
+        let width = columns.div_ceil(self.plan.step);
+        let len = rows as usize * width as usize;
+        Some(Median {
+            section: index,
+            x0: section.columns.start,
+            y0: section.rows.start,
+            width,
+            rows,
+            step: self.plan.step,
+            values: match &self.values {
+                Output::F32(values) => Values::F32(&values[..len]),
+                Output::F64(values) => Values::F64(&values[..len]),
+            },
+            count: &self.count[..len],
+        })
+    }
+
+    /// The reads that bring `exposure`'s part of `section` into `slot`.
+    fn reads(&self, section: &Section, exposure: u32, slot: u32) -> Vec<Read> {
+        let Exposure {
+            data_at, encoding, ..
+        } = &self.exposures[exposure as usize];
+        let size = encoding.bitpix.size();
+        let part = section.columns.len() * size;
+        let at = |row: u32| {
+            let pixel = u64::from(row) * u64::from(self.width) + u64::from(section.columns.start);
+            data_at + pixel * size as u64
+        };
+        let mut wanted = section.rows.clone().step_by(self.plan.step as usize);
+        match self.plan.layout {
+            Layout::Rows => wanted
+                .enumerate()
+                .map(|(i, row)| {
+                    let start = at(row);
+                    Read {
+                        source: exposure,
+                        range: start..start + part as u64,
+                        slot,
+                        at: i * part,
+                    }
+                })
+                .collect(),
+            Layout::Span => {
+                let last = wanted.next_back().unwrap_or(section.rows.start);
+                let range = at(section.rows.start)..at(last) + part as u64;
+                vec![Read {
+                    source: exposure,
+                    range,
+                    slot,
+                    at: 0,
+                }]
+            }
+        }
+    }
+
+    fn reduce(&mut self, section: &Section) -> Result<()> {
+        let mut order: Vec<&Slot> = Vec::with_capacity(self.exposures.len());
+        order.extend(
+            self.slots
+                .iter()
+                .filter(|slot| slot.full && slot.section == self.current),
+        );
+        // Arrival decides which slot an exposure is in; the order of exposures decides nothing in
+        // a median, but a fixed one keeps it easy to reason about.
+        order.sort_by_key(|slot| slot.exposure);
+        let columns = section.columns.len();
+        let step = self.plan.step;
+        let kept = columns.div_ceil(step as usize);
+        let mut samples: Vec<Samples<'_>> = Vec::with_capacity(order.len());
+        for (row, _) in section
+            .rows
+            .clone()
+            .step_by(self.plan.step as usize)
+            .enumerate()
+        {
+            samples.clear();
+            for slot in &order {
+                let encoding = self.exposures[slot.exposure as usize].encoding;
+                let size = encoding.bitpix.size();
+                let start = match self.plan.layout {
+                    Layout::Rows => row * columns * size,
+                    Layout::Span => row * self.plan.step as usize * self.width as usize * size,
+                };
+                samples.push(Samples {
+                    bytes: &slot.buffer[start..start + columns * size],
+                    encoding,
+                });
+            }
+            let out = row * kept..(row + 1) * kept;
+            let count = &mut self.count[out.clone()];
+            let line_count = self.line.1.get_mut(..columns).unwrap_or_default();
+            match (&mut self.values, &mut self.line.0) {
+                (Output::F32(values), Output::F32(line)) => {
+                    let line = line.get_mut(..columns).unwrap_or_default();
+                    sampled(
+                        step,
+                        &mut values[out],
+                        count,
+                        line,
+                        line_count,
+                        |values, count| self.kernel.median_f32(&samples, values, count),
+                    )?;
+                }
+                (Output::F64(values), Output::F64(line)) => {
+                    let line = line.get_mut(..columns).unwrap_or_default();
+                    sampled(
+                        step,
+                        &mut values[out],
+                        count,
+                        line,
+                        line_count,
+                        |values, count| self.kernel.median_f64(&samples, values, count),
+                    )?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reduces one row, whole or by way of a line of which every `step`-th value is kept.
+fn sampled<T: Copy>(
+    step: u32,
+    values: &mut [T],
+    count: &mut [u16],
+    line: &mut [T],
+    line_count: &mut [u16],
+    median: impl FnOnce(&mut [T], &mut [u16]) -> Result<()>,
+) -> Result<()> {
+    if step == 1 {
+        return median(values, count);
+    }
+    median(line, line_count)?;
+    let step = step as usize;
+    for (value, wanted) in values.iter_mut().zip(line.iter().step_by(step)) {
+        *value = *wanted;
+    }
+    for (value, wanted) in count.iter_mut().zip(line_count.iter().step_by(step)) {
+        *value = *wanted;
+    }
+    Ok(())
+}
+
+fn length(bytes: u64, plan: &Plan) -> Result<usize> {
+    usize::try_from(bytes).map_err(|_| Error::Budget {
+        need: bytes,
+        have: plan.memory,
+        what: "one buffer".to_owned(),
+    })
+}
+
+impl Job for MedianJob {
+    type Item<'a> = Median<'a>;
+
+    fn next(&mut self) -> Option<Fetch> {
+        let (section, exposure) = self.asked;
+        if section == self.plan.sections {
+            return None;
+        }
+        let slot = self.free.pop()?;
+        let reads = self.reads(&self.plan.section(section), exposure, slot);
+        let fetch = Fetch {
+            slot,
+            source: exposure,
+            reads,
+        };
+        let bytes: u64 = fetch.reads.iter().map(Read::len).sum();
+        let taken = &mut self.slots[slot as usize];
+        taken.section = section;
+        taken.exposure = exposure;
+        taken.full = false;
+        taken.fed.clear();
+        taken.fed.resize(fetch.reads.len(), 0);
+        taken.fetch = Some(fetch.clone());
+        taken.buffer.resize(usize::try_from(bytes).unwrap_or(0), 0);
+        self.asked = if exposure as usize + 1 == self.exposures.len() {
+            (section + 1, 0)
+        } else {
+            (section, exposure + 1)
+        };
+        Some(fetch)
+    }
+
+    fn lend(&mut self, fetch: &Fetch) -> Vec<u8> {
+        std::mem::take(&mut self.slots[fetch.slot as usize].buffer)
+    }
+
+    fn filled(&mut self, fetch: &Fetch, buffer: Vec<u8>) -> Result<()> {
+        let asked: u64 = fetch.reads.iter().map(Read::len).sum();
+        if buffer.len() as u64 != asked {
+            return Err(Error::Unexpected {
+                file: self.exposures[fetch.source as usize].name.clone(),
+                at: fetch.reads.first().map_or(0, |read| read.range.start),
+                asked,
+                got: buffer.len() as u64,
+            });
+        }
+        let slot = &mut self.slots[fetch.slot as usize];
+        slot.buffer = buffer;
+        for (fed, read) in slot.fed.iter_mut().zip(&fetch.reads) {
+            *fed = read.len();
+        }
+        self.complete(fetch.slot)
+    }
+
+    fn ready(&mut self) -> Result<Option<Median<'_>>> {
+        if self
+            .arrived
+            .front()
+            .is_none_or(|full| *full as usize != self.exposures.len())
+        {
+            return Ok(None);
+        }
+        let section = self.plan.section(self.current);
+        self.reduce(&section)?;
+        self.arrived.pop_front();
+        for (index, slot) in (0_u32..).zip(&mut self.slots) {
+            if slot.full && slot.section == self.current {
+                slot.full = false;
+                self.free.push(index);
+            }
+        }
+        self.current += 1;
+        Ok(self.last())
+    }
+
+    fn is_done(&self) -> bool {
+        self.current == self.plan.sections
+    }
+
+    fn peak(&self) -> u64 {
+        self.budget.peak()
+    }
+}

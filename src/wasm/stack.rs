@@ -1,0 +1,209 @@
+//! Stacks: gathered, planned, reduced.
+
+use js_sys::{Float32Array, Float64Array, Uint8Array, Uint16Array};
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use super::walk::{Image, wish};
+use super::{Thrown, json, number, offset, thrown};
+use crate::error::Error;
+use crate::fits;
+use crate::job::Job;
+use crate::stack::exposure::{self, Rules};
+use crate::stack::job::{MedianJob, Values};
+use crate::stack::plan::Plan;
+
+/// Images on their way to becoming a stack.
+#[wasm_bindgen]
+pub struct Gather {
+    images: Vec<fits::Image>,
+    rules: Rules,
+}
+
+#[wasm_bindgen]
+impl Gather {
+    /// Nothing gathered yet.
+    #[wasm_bindgen(constructor)]
+    #[must_use]
+    pub fn new(ignore_wcs: bool, ignore_units: bool) -> Self {
+        Self { images: Vec::new(), rules: Rules { ignore_wcs, ignore_units } }
+    }
+
+    /// Adds an image that agrees with the first; the answer holds warnings, as JSON text.
+    ///
+    /// # Errors
+    /// How it differs from the first; it is not added then.
+    pub fn add(&mut self, image: &Image) -> Result<String, Thrown> {
+        let warnings = match self.images.first() {
+            Some(first) => exposure::agree(first, &image.image, self.rules).map_err(thrown)?,
+            None => Vec::new(),
+        };
+        let mut image = image.image.clone();
+        if !self.images.is_empty() {
+            image.cards = Vec::new();
+        }
+        self.images.push(image);
+        Ok(json(&warnings))
+    }
+
+    /// The stack of all that was added. Nothing is left here.
+    ///
+    /// # Errors
+    /// No image at all.
+    pub fn open(&mut self) -> Result<Stack, Thrown> {
+        let images = std::mem::take(&mut self.images);
+        Ok(Stack { stack: exposure::Stack::open(images, self.rules).map_err(thrown)? })
+    }
+}
+
+/// A stack of exposures.
+#[wasm_bindgen]
+pub struct Stack {
+    pub(super) stack: exposure::Stack,
+}
+
+#[derive(Serialize)]
+struct Described<'a> {
+    exposures: usize,
+    width: u32,
+    height: u32,
+    wide: bool,
+    unit: Option<&'a str>,
+    has_sky: bool,
+    warnings: &'a [String],
+}
+
+#[wasm_bindgen]
+impl Stack {
+    /// What it is, as JSON text.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let stack = &self.stack;
+        json(&Described {
+            exposures: stack.exposures.len(),
+            width: stack.width,
+            height: stack.height,
+            wide: stack.wide,
+            unit: stack.unit.as_deref(),
+            has_sky: stack.wcs.as_ref().is_some_and(fits::wcs::Wcs::is_plain_tan),
+            warnings: &stack.warnings,
+        })
+    }
+
+    /// The stack of one exposure alone.
+    ///
+    /// # Errors
+    /// An index beyond the last.
+    pub fn one(&self, index: usize) -> Result<Stack, Thrown> {
+        let Some(exposure) = self.stack.exposures.get(index) else {
+            let what = format!("{index} of {}", self.stack.exposures.len());
+            return Err(thrown(Error::Parameter { name: "exposure", what }));
+        };
+        let wide = exposure.encoding.is_wide();
+        let mut stack = self.stack.clone();
+        stack.exposures = vec![exposure.clone()];
+        stack.wide = wide;
+        stack.warnings = Vec::new();
+        Ok(Stack { stack })
+    }
+
+    /// The plan of a median, as JSON text.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn plan(&self, options: &str) -> Result<String, Thrown> {
+        Ok(json(&Plan::new(&self.stack, &wish(options)?).map_err(thrown)?))
+    }
+
+    /// A median that waits for its bytes.
+    ///
+    /// # Errors
+    /// As [`Plan::new`] and [`MedianJob::new`].
+    pub fn median(&self, options: &str) -> Result<Median, Thrown> {
+        let plan = Plan::new(&self.stack, &wish(options)?).map_err(thrown)?;
+        let job = MedianJob::new(&self.stack, plan).map_err(thrown)?;
+        Ok(Median { job })
+    }
+
+    /// Right ascension and declination of a pixel in degrees, where the WCS is a plain TAN.
+    #[must_use]
+    pub fn sky(&self, x: f64, y: f64) -> Option<Vec<f64>> {
+        let wcs = self.stack.wcs.as_ref().filter(|wcs| wcs.is_plain_tan())?;
+        wcs.pixel_to_sky(x, y).map(|sky| sky.to_vec())
+    }
+}
+
+/// A median that waits for its bytes.
+#[wasm_bindgen]
+pub struct Median {
+    job: MedianJob,
+}
+
+#[wasm_bindgen]
+impl Median {
+    /// The next slot to fill: `[slot, source, start, end, start, end, …]`.
+    #[wasm_bindgen(js_name = next)]
+    pub fn next_fetch(&mut self) -> Option<Vec<f64>> {
+        let fetch = self.job.next()?;
+        let mut flat = vec![f64::from(fetch.slot), f64::from(fetch.source)];
+        for read in &fetch.reads {
+            flat.extend([number(read.range.start), number(read.range.end)]);
+        }
+        Some(flat)
+    }
+
+    /// Takes a piece of a read: byte `at` of the read with this index of the slot's fetch.
+    ///
+    /// # Errors
+    /// Bytes that were not asked for.
+    pub fn feed(&mut self, slot: u32, read: usize, at: f64, piece: &Uint8Array) -> Result<(), Thrown> {
+        let at = offset("at", at)?;
+        self.job
+            .feed(slot, read, at, piece.length() as usize, |place| piece.copy_to(place))
+            .map_err(thrown)
+    }
+
+    /// Says that a slot's reads have all been fed.
+    ///
+    /// # Errors
+    /// If bytes are missing.
+    pub fn complete(&mut self, slot: u32) -> Result<(), Thrown> {
+        self.job.complete(slot).map_err(thrown)
+    }
+
+    /// Reduces the section at hand if all its bytes are there: `[section, x0, y0, width, rows, step]`.
+    ///
+    /// # Errors
+    /// Those of the reduction.
+    pub fn ready(&mut self) -> Result<Option<Vec<f64>>, Thrown> {
+        let ready = self.job.ready().map_err(thrown)?;
+        Ok(ready.map(|section| {
+            let head = [section.x0, section.y0, section.width, section.rows, section.step];
+            let mut flat = vec![number(section.section)];
+            flat.extend(head.map(f64::from));
+            flat
+        }))
+    }
+
+    /// The values of the section that was made ready last, as a typed array of its precision.
+    #[must_use]
+    pub fn values(&self) -> JsValue {
+        match self.job.last().map(|section| section.values) {
+            Some(Values::F32(values)) => Float32Array::new_from_slice(values).into(),
+            Some(Values::F64(values)) => Float64Array::new_from_slice(values).into(),
+            None => JsValue::UNDEFINED,
+        }
+    }
+
+    /// Its counts of contributing exposures.
+    #[must_use]
+    pub fn count(&self) -> Option<Uint16Array> {
+        self.job.last().map(|section| Uint16Array::new_from_slice(section.count))
+    }
+
+    /// Whether every section has been handed out.
+    #[must_use]
+    pub fn done(&self) -> bool {
+        self.job.is_done()
+    }
+}

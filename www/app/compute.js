@@ -1,0 +1,126 @@
+/**
+ * The web worker that holds the core: one instance, whose memory maximum is the budget.
+ *
+ * Messages in: `{id, call, args}` and `{id, cancel: true}`. Messages out: `{id, event, data}` while
+ * a call runs, then `{id, result}` or `{id, error}`; `{retired}` when the instance is lost.
+ */
+import { CoreError, fitsFile, init, isTrap, memoryBytes, pngFile, Stack, zscale } from '../core/index.js';
+
+/** @type {Stack | undefined} */
+let stack;
+let budget = 0;
+/** @type {Map<number, AbortController>} */
+const running = new Map();
+
+/** How often progress is told, in milliseconds. */
+const BEAT = 100;
+
+const calls = {
+  async start({ memory }) {
+    budget = memory;
+    await init({ memory });
+    return { memory_bytes: memoryBytes() };
+  },
+
+  async open({ entries, hdu, plane, ignoreWcs, ignoreUnits }, { signal, tell }) {
+    stack?.free();
+    stack = undefined;
+    stack = await Stack.open(entries, {
+      hdu,
+      plane,
+      ignoreWcs,
+      ignoreUnits,
+      exclude: true,
+      memory: budget,
+      signal,
+      onExposure: (index, exposure) => tell('exposure', { index, exposure }),
+    });
+    const { exposures, width, height, wide, unit, hasSky, warnings } = stack;
+    return { exposures, width, height, wide, unit, hasSky, warnings };
+  },
+
+  plan(wish) {
+    return opened().plan(wish);
+  },
+
+  median(wish, context) {
+    return sections(opened().median(options(wish, context)), wish, context);
+  },
+
+  exposure({ index, ...wish }, context) {
+    return sections(opened().exposure(index, options(wish, context)), wish, context);
+  },
+
+  sky({ x, y }) {
+    return stack?.sky(x, y) ?? null;
+  },
+
+  zscale({ samples }) {
+    return zscale(samples);
+  },
+
+  png(plane) {
+    return pngFile(plane);
+  },
+
+  fits(plane) {
+    return fitsFile(opened(), plane);
+  },
+};
+
+function opened() {
+  if (!stack) throw new CoreError('parameter', 'open a stack first');
+  return stack;
+}
+
+function options(wish, { signal, tell }) {
+  let last = 0;
+  const onProgress = (tally) => {
+    const now = performance.now();
+    if (now - last < BEAT) return;
+    last = now;
+    tell('progress', progress(tally, wish));
+  };
+  return { ...wish, signal, onProgress };
+}
+
+function progress(tally, { planned }) {
+  return { ...tally, peak_bytes: memoryBytes(), planned_bytes: planned ?? 0, memory: budget };
+}
+
+async function sections(iterator, wish, { tell }) {
+  for (;;) {
+    const { done, value } = await iterator.next();
+    if (done) {
+      tell('progress', progress(value, wish));
+      return value;
+    }
+    tell('section', value, [value.values.buffer, value.count.buffer]);
+  }
+}
+
+/** Errors as plain data: a page shows their text as text. */
+function plain(error) {
+  if (error instanceof CoreError) return { code: error.code, message: error.message, at: error.at };
+  if (error?.name === 'AbortError') return { code: 'aborted', message: 'cancelled' };
+  return { code: 'internal', message: String(error?.message ?? error) };
+}
+
+self.onmessage = async ({ data: { id, call, args, cancel } }) => {
+  if (cancel) {
+    running.get(id)?.abort(new DOMException('cancelled', 'AbortError'));
+    return;
+  }
+  const controller = new AbortController();
+  running.set(id, controller);
+  const tell = (event, data, transfer = []) => self.postMessage({ id, event, data }, transfer);
+  try {
+    const result = await calls[call](args ?? {}, { signal: controller.signal, tell });
+    self.postMessage({ id, result });
+  } catch (error) {
+    self.postMessage({ id, error: plain(error) });
+    if (isTrap(error)) self.postMessage({ retired: plain(error).message });
+  } finally {
+    running.delete(id);
+  }
+};

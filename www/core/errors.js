@@ -1,0 +1,51 @@
+/** Errors that a user can act on: what, where, and what to do. */
+export class CoreError extends Error {
+  /**
+   * @param {string} code `format`, `unsupported`, `mismatch`, `unexpected`, `budget`, `parameter`,
+   *   or, from a driver, `http`, `network`, `changed`, `io`
+   * @param {string} message
+   * @param {number} [at] byte of the file
+   */
+  constructor(code, message, at) {
+    super(message);
+    this.name = 'CoreError';
+    this.code = code;
+    this.at = at;
+  }
+}
+
+/**
+ * Runs a call into the core and turns what it throws into a {@link CoreError}.
+ * A trap (`WebAssembly.RuntimeError`) passes through as it is: the instance must not be used again.
+ * @template T
+ * @param {() => T} call
+ * @returns {T}
+ */
+export function checked(call) {
+  try {
+    return call();
+  } catch (error) {
+    throw told(error);
+  }
+}
+
+/**
+ * The core throws `{code, message, at}` as JSON text; everything else stays what it is.
+ * @param {unknown} error
+ * @returns {unknown}
+ */
+export function told(error) {
+  if (typeof error === 'string' && error.startsWith('{')) {
+    const { code, message, at } = JSON.parse(error);
+    return new CoreError(code, message, at ?? undefined);
+  }
+  return error;
+}
+
+/**
+ * Whether an error means that the wasm instance is lost.
+ * @param {unknown} error
+ */
+export function isTrap(error) {
+  return error instanceof WebAssembly.RuntimeError;
+}
