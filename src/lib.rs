@@ -6,6 +6,8 @@ pub mod error;
 pub mod fits;
 pub mod job;
 pub mod manifest;
+pub mod npy;
+pub mod png;
 pub mod range;
 pub mod raster;
 pub mod stack;

@@ -2,7 +2,7 @@
 //!
 //! [`walk`] goes from header to header and chooses an HDU; [`header`] and [`card`] parse;
 //! [`hdu`] computes where data lie; [`pixel`] says what stored bytes mean; [`wcs`] where a pixel
-//! is on the sky.
+//! is on the sky; [`mod@write`] makes files.
 
 pub mod card;
 pub mod hdu;
@@ -13,5 +13,6 @@ pub mod pixel;
 mod signature;
 pub mod walk;
 pub mod wcs;
+pub mod write;
 
 pub use image::Image;

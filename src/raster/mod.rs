@@ -1,1 +1,6 @@
 //! Planes of values as pictures: scales, limits, tiles.
+//!
+//! [`plane`] turns values into 16-bit codes and back, [`stretch`] finds what to show of them, and
+//! [`pyramid`] cuts and shrinks them into tiles.
+
+pub mod plane;
