@@ -20,9 +20,12 @@ pub(crate) fn check(path: &Path) -> Outcome {
         .map(|import| format!("{}.{}", import.module, import.name))
         .collect();
     if strange.is_empty() {
+        let functions = imports
+            .iter()
+            .filter(|import| import.kind == Kind::Function)
+            .count();
         eprintln!(
-            "the core imports its memory and {} functions of the binding",
-            imports.len()
+            "the core imports {functions} functions of the binding and nothing but its memory besides"
         );
         return Ok(());
     }

@@ -33,6 +33,7 @@ pub(crate) fn build() -> Outcome {
     types(&dist)?;
     place::write(&package.join("package.json"), manifest(&dist)?.as_bytes())?;
     addresses::check(&package)?;
+    try_it(&package)?;
     // What people read may link to wherever it likes.
     for name in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
         place::write(
@@ -116,30 +117,48 @@ fn joined(folder: &Path, name: &str) -> PathBuf {
 /// Writes a `.d.ts` beside every module, from the types in its comments.
 fn types(dist: &Path) -> Outcome {
     node::packages()?;
-    let modules = place::files(dist)?;
-    let modules = modules
-        .iter()
+    // Not the binding's own modules, which come with types.
+    let modules = place::files(dist)?
+        .into_iter()
         .filter(|file| place::extension(file) == "js" && !file.with_extension("d.ts").is_file());
+    let modules: Vec<String> = modules.map(|file| json(&file)).collect();
+    let folder = json(dist);
+    let settings = place::root().join("target/dist/types.json");
+    let text = format!(
+        r#"{{
+  "compilerOptions": {{
+    "allowJs": true, "declaration": true, "emitDeclarationOnly": true, "skipLibCheck": true,
+    "target": "es2022", "module": "esnext", "moduleResolution": "bundler", "types": [],
+    "lib": ["es2022", "esnext.disposable", "dom", "dom.iterable", "dom.asynciterable"],
+    "rootDir": {folder}, "outDir": {folder}
+  }},
+  "files": [{}]
+}}"#,
+        modules.join(", ")
+    );
+    place::write(&settings, text.as_bytes())?;
     let mut compile = program::command("node");
-    compile.arg("node_modules/typescript/bin/tsc").args([
-        "--allowJs",
-        "--declaration",
-        "--emitDeclarationOnly",
-        "--skipLibCheck",
-        "--target",
-        "es2022",
-        "--module",
-        "esnext",
-        "--moduleResolution",
-        "bundler",
-        "--lib",
-        "es2022,esnext.disposable,dom,dom.iterable,dom.asynciterable",
-        "--types",
-        "",
-        "--rootDir",
-    ]);
-    compile.arg(dist).arg("--outDir").arg(dist).args(modules);
-    program::run(&mut compile)
+    program::run(
+        compile
+            .args(["node_modules/typescript/bin/tsc", "-p"])
+            .arg(settings),
+    )
+}
+
+/// A path as a string of JSON.
+fn json(path: &Path) -> String {
+    format!("\"{}\"", path.display().to_string().replace('\\', "/"))
+}
+
+/// Imports the package by its name, as a user would, and asks for what its example uses.
+fn try_it(package: &Path) -> Outcome {
+    let script = "const { init, Stack } = await import('sectile'); \
+                  if (typeof init !== 'function' || typeof Stack?.open !== 'function') \
+                  throw new Error('the package exports no init and Stack.open')";
+    let mut node = program::command("node");
+    node.args(["--input-type=module", "--eval", script])
+        .current_dir(package);
+    program::run(&mut node)
 }
 
 fn manifest(dist: &Path) -> Outcome<String> {
@@ -165,7 +184,7 @@ fn manifest(dist: &Path) -> Outcome<String> {
   "description": "{about}",
   "license": "MIT OR Apache-2.0",
   "type": "module",
-  "sideEffects": false,
+  "sideEffects": ["./dist/app/compute.js"],
   "files": ["dist"],
   "engines": {{ "node": ">=20" }},
   "exports": {{

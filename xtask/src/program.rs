@@ -136,7 +136,9 @@ pub(crate) fn shown(command: &Command) -> String {
     let root = format!("{}{}", place::root().display(), std::path::MAIN_SEPARATOR);
     command.get_args().fold(name, |line, word| {
         let word = word.to_string_lossy().replace(&root, "");
-        if word.contains([' ', '"', '*', '&']) {
+        if word.contains('\'') {
+            format!("{line} \"{word}\"")
+        } else if word.contains([' ', '"', '*', '&', '#', '[']) {
             format!("{line} '{word}'")
         } else {
             format!("{line} {word}")
