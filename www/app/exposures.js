@@ -1,0 +1,89 @@
+import { make, say } from './dom.js';
+
+const BITPIX = { 8: 'u8', 16: 'i16', 32: 'i32', 64: 'i64', '-32': 'f32', '-64': 'f64' };
+
+/** The list of exposures: what each is, what is noted about it, or why it is left out. */
+export class ExposureList {
+  /**
+   * @param {HTMLElement} list @param {HTMLElement} summary
+   * @param {(index: number) => void} choose called with the exposure to be shown as a layer
+   */
+  constructor(list, summary, choose) {
+    Object.assign(this, { list, summary });
+    this.exposures = [];
+    list.addEventListener('click', (event) => {
+      const button = event.target.closest('button');
+      if (button) choose(Number(button.dataset.index));
+    });
+  }
+
+  /** Empties the list. */
+  clear(text) {
+    this.exposures = [];
+    this.list.replaceChildren();
+    say(this.summary, text);
+  }
+
+  /** Adds or replaces one. */
+  set(index, info) {
+    this.exposures[index] = info;
+    const item = row(index, info);
+    const old = this.list.querySelector(`button[data-index="${index}"]`)?.closest('li');
+    if (old) old.replaceWith(item);
+    else this.list.append(item);
+    this.summarise();
+  }
+
+  /** Replaces all. */
+  setAll(exposures) {
+    this.exposures = exposures;
+    this.list.replaceChildren(...exposures.map((info, index) => row(index, info)));
+    this.summarise();
+  }
+
+  summarise() {
+    const known = this.exposures.filter(Boolean);
+    const used = known.filter((info) => info.ok).length;
+    say(this.summary, used === known.length ? `${used}` : `${used} of ${known.length}`);
+  }
+
+  /** Marks the one that is shown as a layer (−1: none) and whether others can be asked for. */
+  mark(shown, enabled) {
+    for (const button of this.list.querySelectorAll('button')) {
+      const index = Number(button.dataset.index);
+      button.setAttribute('aria-pressed', String(index === shown));
+      button.disabled = !enabled || !this.exposures[index]?.ok;
+    }
+  }
+}
+
+function row(index, info) {
+  const item = make('li', info.ok ? 'used' : 'excluded');
+  const button = make('button', 'exposure');
+  button.type = 'button';
+  button.dataset.index = String(index);
+  button.title = info.ok ? 'Show this exposure alone' : '';
+  button.append(make('span', 'state', info.ok ? '●' : '○'), make('span', 'name', shortName(info.name)));
+  if (info.name !== shortName(info.name)) button.querySelector('.name').title = info.name;
+  button.append(make('span', 'facts', facts(info)));
+  button.setAttribute('aria-pressed', 'false');
+  button.disabled = !info.ok;
+  item.append(button);
+  if (!info.ok) item.append(make('p', 'reason', `Left out: ${info.reason ?? 'no reason given'}`));
+  for (const note of info.notes ?? []) item.append(make('p', 'note', note));
+  return item;
+}
+
+function facts(info) {
+  if (!info.width) return '';
+  const hdu = info.extname ? `${info.extname}${info.extver > 1 ? `,${info.extver}` : ''}` : `HDU ${info.hdu}`;
+  const parts = [`${info.width}\u202f×\u202f${info.height}`, BITPIX[info.bitpix] ?? `BITPIX ${info.bitpix}`, hdu];
+  if (info.unit) parts.push(info.unit);
+  return parts.join(' · ');
+}
+
+/** The last part of a path or address. */
+export function shortName(name) {
+  const path = name.split(/[?#]/)[0].replace(/\/+$/, '');
+  return path.slice(path.lastIndexOf('/') + 1) || name;
+}
