@@ -11,3 +11,5 @@ pub mod png;
 pub mod range;
 pub mod raster;
 pub mod stack;
+#[cfg(target_arch = "wasm32")]
+mod wasm;

@@ -7,6 +7,8 @@
 //! Errors are thrown as JSON text `{"code", "message", "at"}`; the module's JavaScript turns them
 //! into `CoreError`.
 
+#![allow(unreachable_pub, reason = "what is bound is reached from JavaScript")]
+
 mod export;
 mod policy;
 mod stack;
@@ -30,7 +32,11 @@ struct Told<'a> {
 /// An error of the core as JavaScript sees it.
 #[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
 fn thrown(error: Error) -> Thrown {
-    let told = Told { code: error.code(), message: error.to_string(), at: error.at() };
+    let told = Told {
+        code: error.code(),
+        message: error.to_string(),
+        at: error.at(),
+    };
     JsValue::from_str(&json(&told))
 }
 
@@ -43,21 +49,35 @@ fn json<T: Serialize>(value: &T) -> String {
 
 /// Reads JSON text that the module's own JavaScript wrote.
 fn from_json<T: serde::de::DeserializeOwned>(name: &'static str, text: &str) -> Result<T, Thrown> {
-    serde_json::from_str(text)
-        .map_err(|error| thrown(Error::Parameter { name, what: format!("{error} in {text}") }))
+    serde_json::from_str(text).map_err(|error| {
+        thrown(Error::Parameter {
+            name,
+            what: format!("{error} in {text}"),
+        })
+    })
 }
 
 /// A file offset from JavaScript, exact below 2⁵³.
 fn offset(name: &'static str, value: f64) -> Result<u64, Thrown> {
-    if value >= 0.0 && value < 9_007_199_254_740_992.0 && value.fract() == 0.0 {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+    if (0.0..9_007_199_254_740_992.0).contains(&value) && value.fract() == 0.0 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked above"
+        )]
         return Ok(value as u64);
     }
-    Err(thrown(Error::Parameter { name, what: format!("{value} is not a byte offset") }))
+    Err(thrown(Error::Parameter {
+        name,
+        what: format!("{value} is not a byte offset"),
+    }))
 }
 
 /// An offset or a small number for JavaScript.
-#[expect(clippy::cast_precision_loss, reason = "files are below 2⁵³ bytes; larger ones were refused")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "files are below 2⁵³ bytes; larger ones were refused"
+)]
 fn number(value: u64) -> f64 {
     value as f64
 }

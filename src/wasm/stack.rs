@@ -26,7 +26,13 @@ impl Gather {
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new(ignore_wcs: bool, ignore_units: bool) -> Self {
-        Self { images: Vec::new(), rules: Rules { ignore_wcs, ignore_units } }
+        Self {
+            images: Vec::new(),
+            rules: Rules {
+                ignore_wcs,
+                ignore_units,
+            },
+        }
     }
 
     /// Adds an image that agrees with the first; the answer holds warnings, as JSON text.
@@ -52,7 +58,9 @@ impl Gather {
     /// No image at all.
     pub fn open(&mut self) -> Result<Stack, Thrown> {
         let images = std::mem::take(&mut self.images);
-        Ok(Stack { stack: exposure::Stack::open(images, self.rules).map_err(thrown)? })
+        Ok(Stack {
+            stack: exposure::Stack::open(images, self.rules).map_err(thrown)?,
+        })
     }
 }
 
@@ -97,7 +105,10 @@ impl Stack {
     pub fn one(&self, index: usize) -> Result<Stack, Thrown> {
         let Some(exposure) = self.stack.exposures.get(index) else {
             let what = format!("{index} of {}", self.stack.exposures.len());
-            return Err(thrown(Error::Parameter { name: "exposure", what }));
+            return Err(thrown(Error::Parameter {
+                name: "exposure",
+                what,
+            }));
         };
         let wide = exposure.encoding.is_wide();
         let mut stack = self.stack.clone();
@@ -112,7 +123,9 @@ impl Stack {
     /// # Errors
     /// As [`Plan::new`].
     pub fn plan(&self, options: &str) -> Result<String, Thrown> {
-        Ok(json(&Plan::new(&self.stack, &wish(options)?).map_err(thrown)?))
+        Ok(json(
+            &Plan::new(&self.stack, &wish(options)?).map_err(thrown)?,
+        ))
     }
 
     /// A median that waits for its bytes.
@@ -156,10 +169,18 @@ impl Median {
     ///
     /// # Errors
     /// Bytes that were not asked for.
-    pub fn feed(&mut self, slot: u32, read: usize, at: f64, piece: &Uint8Array) -> Result<(), Thrown> {
+    pub fn feed(
+        &mut self,
+        slot: u32,
+        read: usize,
+        at: f64,
+        piece: &Uint8Array,
+    ) -> Result<(), Thrown> {
         let at = offset("at", at)?;
         self.job
-            .feed(slot, read, at, piece.length() as usize, |place| piece.copy_to(place))
+            .feed(slot, read, at, piece.length() as usize, |place| {
+                piece.copy_to(place);
+            })
             .map_err(thrown)
     }
 
@@ -178,7 +199,13 @@ impl Median {
     pub fn ready(&mut self) -> Result<Option<Vec<f64>>, Thrown> {
         let ready = self.job.ready().map_err(thrown)?;
         Ok(ready.map(|section| {
-            let head = [section.x0, section.y0, section.width, section.rows, section.step];
+            let head = [
+                section.x0,
+                section.y0,
+                section.width,
+                section.rows,
+                section.step,
+            ];
             let mut flat = vec![number(section.section)];
             flat.extend(head.map(f64::from));
             flat
@@ -198,7 +225,9 @@ impl Median {
     /// Its counts of contributing exposures.
     #[must_use]
     pub fn count(&self) -> Option<Uint16Array> {
-        self.job.last().map(|section| Uint16Array::new_from_slice(section.count))
+        self.job
+            .last()
+            .map(|section| Uint16Array::new_from_slice(section.count))
     }
 
     /// Whether every section has been handed out.

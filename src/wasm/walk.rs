@@ -28,8 +28,14 @@ impl Walk {
     /// An HDU that cannot be understood.
     #[wasm_bindgen(constructor)]
     pub fn new(name: &str, hdu: &str, plane: f64) -> Result<Walk, Thrown> {
-        let selection = if hdu.is_empty() { Selection::Default } else { hdu.parse().map_err(thrown)? };
-        Ok(Self { walk: walk::Walk::new(name, selection, offset("plane", plane)?) })
+        let selection = if hdu.is_empty() {
+            Selection::Default
+        } else {
+            hdu.parse().map_err(thrown)?
+        };
+        Ok(Self {
+            walk: walk::Walk::new(name, selection, offset("plane", plane)?),
+        })
     }
 
     /// The range that is needed next, `[start, end]`; nothing once the image is found.
@@ -53,10 +59,19 @@ impl Walk {
     pub fn feed(&mut self, at: f64, bytes: &Uint8Array, total: f64) -> Result<(), Thrown> {
         if bytes.length() > LONGEST_FEED {
             let what = format!("{} bytes of header at one time", bytes.length());
-            return Err(thrown(Error::Parameter { name: "bytes", what }));
+            return Err(thrown(Error::Parameter {
+                name: "bytes",
+                what,
+            }));
         }
-        let total = if total < 0.0 { None } else { Some(offset("total", total)?) };
-        self.walk.feed(offset("at", at)?, &bytes.to_vec(), total).map_err(thrown)
+        let total = if total < 0.0 {
+            None
+        } else {
+            Some(offset("total", total)?)
+        };
+        self.walk
+            .feed(offset("at", at)?, &bytes.to_vec(), total)
+            .map_err(thrown)
     }
 
     /// The image that was found.
@@ -65,7 +80,9 @@ impl Walk {
     /// Why none can be used.
     pub fn image(&mut self) -> Result<Image, Thrown> {
         let walk = std::mem::replace(&mut self.walk, walk::Walk::new("", Selection::Default, 0));
-        Ok(Image { image: walk.into_image().map_err(thrown)? })
+        Ok(Image {
+            image: walk.into_image().map_err(thrown)?,
+        })
     }
 }
 
@@ -114,14 +131,26 @@ struct Members {
     notes: Vec<String>,
 }
 
+/// Whether a file of this name lists exposures rather than being one.
+#[wasm_bindgen]
+#[must_use]
+pub fn is_list(name: &str) -> bool {
+    manifest::Kind::of(name).is_some()
+}
+
 /// The members of a text list or an association, with what the user should know, as JSON text.
 ///
 /// # Errors
 /// Text that is neither.
 #[wasm_bindgen]
 pub fn read_list(name: &str, text: &str) -> Result<String, Thrown> {
-    let (members, notes) = manifest::read(name, text).map_err(thrown)?;
-    Ok(json(&Members { members, notes }))
+    let kind = manifest::Kind::of(name).unwrap_or(manifest::Kind::List);
+    let manifest::Members { names, notes } =
+        manifest::read(kind, name, text.as_bytes()).map_err(thrown)?;
+    Ok(json(&Members {
+        members: names,
+        notes,
+    }))
 }
 
 /// A member's address, seen from the list that names it.

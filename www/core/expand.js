@@ -24,14 +24,13 @@ const LIST_LIMIT = 4 * 1024 * 1024;
  */
 export async function expand(entries, signal) {
   const files = new Map();
-  for (const { file } of entries) if (file && !listKind(file.name)) files.set(file.name, file);
+  for (const { file } of entries) if (file && !core().is_list(file.name)) files.set(file.name, file);
   const sources = [];
   const warnings = [];
   const named = new Set();
   for (const entry of entries) {
     const name = entry.url ?? entry.file?.name ?? entry.source?.key ?? '';
-    const kind = entry.source ? null : listKind(name);
-    if (!kind) {
+    if (entry.source || !core().is_list(name)) {
       if (entry.file) {
         if (!named.has(entry.file.name)) sources.push(new BlobSource(entry.file));
       } else {
@@ -60,13 +59,6 @@ export async function expand(entries, signal) {
   // Files that a list names stand where the list puts them, not once more.
   const taken = sources.filter((source, i) => !(source instanceof BlobSource) || sources.findIndex((other) => other.blob === source.blob) === i);
   return { sources: taken, warnings };
-}
-
-/** @param {string} name */
-function listKind(name) {
-  const path = name.split(/[?#]/)[0].toLowerCase();
-  if (path.endsWith('.json')) return 'association';
-  return /\.(txt|lst|list)$/.test(path) ? 'list' : null;
 }
 
 async function readText({ url, file, headers }, name, signal) {

@@ -50,15 +50,15 @@ export function fitsFile(stack, { width, height, values, count }) {
     parts.push(checked(() => writer.header()));
     for (let at = 0; at < values.length; at += BAND) {
       const band = values.subarray(at, at + BAND);
-      parts.push(checked(() => (band instanceof Float64Array ? writer.wide_values(band) : writer.values(band))));
+      parts.push(checked(() => (band instanceof Float64Array ? core().fits_wide_values(band) : core().fits_values(band))));
     }
-    parts.push(checked(() => writer.padding(values.byteLength)));
+    parts.push(checked(() => core().fits_padding(values.byteLength)));
     if (count) {
       parts.push(checked(() => writer.count_header()));
       for (let at = 0; at < count.length; at += BAND) {
-        parts.push(checked(() => writer.count(count.subarray(at, at + BAND))));
+        parts.push(checked(() => core().fits_count(count.subarray(at, at + BAND))));
       }
-      parts.push(checked(() => writer.padding(count.byteLength)));
+      parts.push(checked(() => core().fits_padding(count.byteLength)));
     }
   } finally {
     writer.free();

@@ -193,7 +193,7 @@ export class Stack {
     const [x0, y0, x1, y1, step] = place;
     const width = Math.ceil((x1 - x0) / step);
     const height = Math.ceil((y1 - y0) / step);
-    const plane = new Float32Array(width * height).fill(NaN);
+    const plane = new Float64Array(width * height).fill(NaN);
     for await (const section of this.median({ ...options, rect: { x0, y0, x1, y1 }, step })) {
       const row0 = (section.y0 - y0) / step;
       const column0 = (section.x0 - x0) / step;

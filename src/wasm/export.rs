@@ -1,0 +1,358 @@
+//! Results as files, and what a display needs to know about values.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use js_sys::{Float32Array, Float64Array, Uint8Array, Uint16Array};
+use wasm_bindgen::prelude::*;
+
+use super::stack::Stack;
+use super::{Thrown, thrown};
+use crate::error::Error;
+use crate::fits::pixel::Bitpix;
+use crate::fits::write::{self, ImageHeader};
+use crate::png;
+use crate::raster::plane::{Range, Scale, quantise};
+use crate::raster::pyramid::Pyramid;
+use crate::raster::stretch;
+
+/// The contrast of zscale that every display starts with.
+const CONTRAST: f64 = 0.25;
+
+/// Most values that one call takes: bands are small, so that they fit beside everything else.
+const MOST_VALUES: u32 = 1 << 22;
+
+/// Room for `length` values, or a refusal.
+fn room<T: Default + Clone>(length: u32) -> Result<Vec<T>, Thrown> {
+    let need = u64::from(length) * size_of::<T>() as u64;
+    let mut values = Vec::new();
+    if length > MOST_VALUES || values.try_reserve_exact(length as usize).is_err() {
+        let what = format!("a band of {length} values");
+        let have = u64::from(MOST_VALUES) * size_of::<T>() as u64;
+        return Err(thrown(Error::Budget { need, have, what }));
+    }
+    values.resize(length as usize, T::default());
+    Ok(values)
+}
+
+fn floats(array: &Float32Array) -> Result<Vec<f32>, Thrown> {
+    let mut values = room(array.length())?;
+    array.copy_to(&mut values);
+    Ok(values)
+}
+
+fn doubles(array: &Float64Array) -> Result<Vec<f64>, Thrown> {
+    let mut values = room(array.length())?;
+    array.copy_to(&mut values);
+    Ok(values)
+}
+
+/// The sink of a writer whose bytes go to JavaScript as they come.
+#[derive(Clone, Default)]
+struct Sink(Rc<RefCell<Vec<u8>>>);
+
+impl Sink {
+    fn take(&self) -> Uint8Array {
+        let bytes = self.0.take();
+        Uint8Array::new_from_slice(&bytes)
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
+fn refused(error: io::Error) -> Thrown {
+    thrown(Error::Parameter {
+        name: "png",
+        what: error.to_string(),
+    })
+}
+
+/// A 16-bit PNG that is written band by band, from the top row down.
+#[wasm_bindgen]
+pub struct PngWriter {
+    writer: Option<png::Writer<Sink>>,
+    sink: Sink,
+    scale: Scale,
+}
+
+#[wasm_bindgen]
+impl PngWriter {
+    /// A picture of this shape and scale.
+    ///
+    /// # Errors
+    /// A side of 0.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        width: u32,
+        height: u32,
+        bzero: f64,
+        bscale: f64,
+        unit: Option<String>,
+    ) -> Result<PngWriter, Thrown> {
+        let scale = Scale { bzero, bscale };
+        let meta = png::Meta {
+            unit,
+            ..png::Meta::new(scale)
+        };
+        let sink = Sink::default();
+        let writer = png::Writer::new(sink.clone(), width, height, png::Form::Grey, &meta);
+        Ok(Self {
+            writer: Some(writer.map_err(refused)?),
+            sink,
+            scale,
+        })
+    }
+
+    /// Takes the next rows and gives the bytes that are finished.
+    ///
+    /// # Errors
+    /// Part of a row, or more rows than the picture has.
+    pub fn rows(&mut self, values: &Float64Array) -> Result<Uint8Array, Thrown> {
+        let values = doubles(values)?;
+        let mut codes = room(u32::try_from(values.len()).unwrap_or(u32::MAX))?;
+        quantise(&values, &self.scale, &mut codes);
+        let Some(writer) = &mut self.writer else {
+            return Err(finished());
+        };
+        writer.rows(&codes).map_err(refused)?;
+        Ok(self.sink.take())
+    }
+
+    /// The last bytes.
+    ///
+    /// # Errors
+    /// If rows are missing.
+    pub fn finish(&mut self) -> Result<Uint8Array, Thrown> {
+        let Some(writer) = self.writer.take() else {
+            return Err(finished());
+        };
+        writer.finish().map_err(refused)?;
+        Ok(self.sink.take())
+    }
+}
+
+fn finished() -> Thrown {
+    thrown(Error::Parameter {
+        name: "png",
+        what: "the picture is finished already".to_owned(),
+    })
+}
+
+/// One tile as a 16-bit PNG with its own scale; the first row of `values` is its lowest.
+///
+/// # Errors
+/// A shape that does not fit the number of values.
+#[wasm_bindgen]
+pub fn png_tile(
+    width: u32,
+    height: u32,
+    values: &Float64Array,
+    unit: Option<String>,
+) -> Result<Uint8Array, Thrown> {
+    let values = doubles(values)?;
+    let mut seen = Range::new();
+    seen.see(&values);
+    let scale = seen.scale();
+    let mut codes: Vec<u16> = room(u32::try_from(values.len()).unwrap_or(u32::MAX))?;
+    let width_of = width.max(1) as usize;
+    for (from, to) in values
+        .chunks(width_of)
+        .rev()
+        .zip(codes.chunks_mut(width_of))
+    {
+        quantise(from, &scale, to);
+    }
+    let meta = png::Meta {
+        unit,
+        ..png::Meta::new(scale)
+    };
+    let bytes = png::encode(width, height, &codes, &meta).map_err(thrown)?;
+    Ok(Uint8Array::new_from_slice(&bytes))
+}
+
+/// Codes of a 16-bit PNG, row by row from the top; `[BZERO, BSCALE]` stand first, then the shape.
+#[wasm_bindgen]
+pub struct DecodedTile {
+    tile: png::Tile,
+}
+
+#[wasm_bindgen]
+impl DecodedTile {
+    /// Decodes a PNG of at most 64 MiB of pixels.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    #[wasm_bindgen(constructor)]
+    pub fn new(bytes: &Uint8Array) -> Result<DecodedTile, Thrown> {
+        let mut held: Vec<u8> = room(bytes.length())?;
+        bytes.copy_to(&mut held);
+        Ok(Self {
+            tile: png::decode(&held, 64 << 20).map_err(thrown)?,
+        })
+    }
+
+    /// Pixels a row.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.tile.width
+    }
+
+    /// Rows.
+    #[wasm_bindgen(getter)]
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.tile.height
+    }
+
+    /// `[BZERO, BSCALE]`, if the tile tells them.
+    #[must_use]
+    pub fn scale(&self) -> Option<Vec<f64>> {
+        self.tile.scale.map(|scale| vec![scale.bzero, scale.bscale])
+    }
+
+    /// The codes; 0 means no data.
+    #[must_use]
+    pub fn codes(&self) -> Uint16Array {
+        Uint16Array::new_from_slice(&self.tile.codes)
+    }
+}
+
+/// The limits z1, z2 of zscale with contrast 0.25.
+///
+/// # Errors
+/// Too many samples.
+#[wasm_bindgen]
+pub fn zscale(samples: &Float32Array) -> Result<Vec<f64>, Thrown> {
+    let samples = floats(samples)?;
+    let limits = stretch::zscale(&samples, CONTRAST);
+    Ok(limits.map_or_else(|| vec![0.0, 1.0], |limits| vec![limits.low, limits.high]))
+}
+
+/// Levels of a pyramid of tiles.
+#[wasm_bindgen]
+#[must_use]
+pub fn levels(width: u32, height: u32, tile: u32) -> u32 {
+    Pyramid::new(width, height, tile).levels()
+}
+
+/// The pixels under a tile, `[x0, y0, x1, y1, step]`; nothing outside the image.
+#[wasm_bindgen]
+#[must_use]
+pub fn tile_rect(width: u32, height: u32, tile: u32, z: u32, x: u32, y: u32) -> Option<Vec<u32>> {
+    let pyramid = Pyramid::new(width, height, tile);
+    let rect = pyramid.tile_rect(z, x, y)?;
+    let step = 1_u32.checked_shl(pyramid.levels() - 1 - z)?;
+    Some(vec![rect.x0, rect.y0, rect.x1, rect.y1, step])
+}
+
+/// The parts of a FITS file, in order.
+#[wasm_bindgen]
+pub struct FitsWriter {
+    primary: ImageHeader,
+}
+
+#[wasm_bindgen]
+impl Stack {
+    /// A FITS file for a result of this shape, which covers the whole image.
+    #[must_use]
+    pub fn fits(&self, width: u32, height: u32, wide: bool) -> FitsWriter {
+        let stack = &self.stack;
+        let count = stack.exposures.len();
+        let mut history = vec![format!(
+            "sectile {}: per-pixel median without NaN of {count} exposures",
+            env!("CARGO_PKG_VERSION")
+        )];
+        // A signed link's query is a secret and does not belong into a file that is passed on.
+        let name = |name: &str| name.split(['?', '#']).next().unwrap_or(name).to_owned();
+        history.extend(stack.exposures.iter().map(|exposure| name(&exposure.name)));
+        let bitpix = if wide { Bitpix::F64 } else { Bitpix::F32 };
+        FitsWriter {
+            primary: ImageHeader {
+                carried: stack.cards.clone(),
+                unit: stack.unit.clone(),
+                combined: u32::try_from(count).ok(),
+                history,
+                ..ImageHeader::primary(bitpix, width, height)
+            },
+        }
+    }
+}
+
+#[wasm_bindgen]
+impl FitsWriter {
+    /// The primary header.
+    ///
+    /// # Errors
+    /// A side of 0.
+    pub fn header(&self) -> Result<Uint8Array, Thrown> {
+        Ok(Uint8Array::new_from_slice(
+            &self.primary.to_bytes().map_err(thrown)?,
+        ))
+    }
+
+    /// The header of the extension COUNT.
+    ///
+    /// # Errors
+    /// A side of 0.
+    pub fn count_header(&self) -> Result<Uint8Array, Thrown> {
+        let header = ImageHeader::count(self.primary.width, self.primary.height);
+        Ok(Uint8Array::new_from_slice(
+            &header.to_bytes().map_err(thrown)?,
+        ))
+    }
+}
+
+/// Values as they are stored.
+///
+/// # Errors
+/// Too many at one time.
+#[wasm_bindgen]
+pub fn fits_values(values: &Float32Array) -> Result<Uint8Array, Thrown> {
+    let mut bytes = Vec::new();
+    write::put_f32(&floats(values)?, &mut bytes);
+    Ok(Uint8Array::new_from_slice(&bytes))
+}
+
+/// Values in f64 as they are stored.
+///
+/// # Errors
+/// Too many at one time.
+#[wasm_bindgen]
+pub fn fits_wide_values(values: &Float64Array) -> Result<Uint8Array, Thrown> {
+    let mut bytes = Vec::new();
+    write::put_f64(&doubles(values)?, &mut bytes);
+    Ok(Uint8Array::new_from_slice(&bytes))
+}
+
+/// The zeros behind so many bytes of data.
+#[wasm_bindgen]
+#[must_use]
+pub fn fits_padding(bytes: f64) -> Uint8Array {
+    let bytes = super::offset("bytes", bytes).unwrap_or(0);
+    Uint8Array::new_from_slice(&vec![0; write::padding(bytes)])
+}
+
+/// Counts as they are stored.
+///
+/// # Errors
+/// Too many at one time, or a count beyond 32,767.
+#[wasm_bindgen]
+pub fn fits_count(count: &Uint16Array) -> Result<Uint8Array, Thrown> {
+    let mut counts: Vec<u16> = room(count.length())?;
+    count.copy_to(&mut counts);
+    let mut bytes = Vec::new();
+    write::put_u16(&counts, &mut bytes).map_err(thrown)?;
+    Ok(Uint8Array::new_from_slice(&bytes))
+}
