@@ -96,8 +96,8 @@ fn emit_network(code: &mut String, size: usize) -> fmt::Result {
     let upper = &name[size / 2];
     write!(
         code,
-        "#[inline(never)]\nfn middle_{size}(rows: &[[f32; LANES]; {size}], lower: &mut [f32; LANES], upper: &mut [f32; LANES]) {{\n    \
-         for i in 0..LANES {{\n{body}        lower[i] = {lower};\n        upper[i] = {upper};\n    }}\n}}\n\n"
+        "#[inline(never)]\nfn middle_{size}<const L: usize>(rows: &[[f32; L]; {size}], lower: &mut [f32; L], upper: &mut [f32; L]) {{\n    \
+         for i in 0..L {{\n{body}        lower[i] = {lower};\n        upper[i] = {upper};\n    }}\n}}\n\n"
     )
 }
 
@@ -107,7 +107,7 @@ fn emit_table(code: &mut String) -> fmt::Result {
     write!(
         code,
         "const SIZES: [usize; {last}] = {SIZES:?};\n\n\
-         fn run(rows: &[[f32; LANES]], lower: &mut [f32; LANES], upper: &mut [f32; LANES]) -> bool {{\n    match rows.len() {{\n"
+         fn run<const L: usize>(rows: &[[f32; L]], lower: &mut [f32; L], upper: &mut [f32; L]) -> bool {{\n    match rows.len() {{\n"
     )?;
     for size in SIZES {
         writeln!(

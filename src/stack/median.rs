@@ -12,9 +12,9 @@
 //! its pixel: not on its place, the section, or the processor.
 
 use crate::error::{Error, Result};
-use crate::fits::pixel::{Bitpix, Encoding};
+use crate::fits::pixel::Encoding;
 
-use super::kernels::{LANES, WIDE_LANES, bisect, fill, load, network, real::Real};
+use super::kernels::{LANES, WIDE_LANES, block::Block, load};
 
 /// The most exposures that a stack may have.
 pub const MOST_EXPOSURES: usize = 4096;
@@ -32,10 +32,8 @@ pub struct Samples<'a> {
 #[derive(Debug)]
 pub struct Kernel {
     exposures: usize,
-    /// Rows of the network, or `exposures` where there is none of that size.
-    size: usize,
-    block: Vec<[f32; LANES]>,
-    wide: Vec<[f64; WIDE_LANES]>,
+    narrow: Block<f32, LANES>,
+    wide: Block<f64, WIDE_LANES>,
 }
 
 impl Kernel {
@@ -50,24 +48,21 @@ impl Kernel {
             return Err(Error::Parameter {
                 name: "exposures",
                 what: format!(
-                    "{exposures} exposures; a median takes 1 to {MOST_EXPOSURES}, so split the list"
+                    "{exposures} exposures; a median takes 1 to {MOST_EXPOSURES} of them"
                 ),
             });
         }
-        let size = padded(exposures);
         Ok(Self {
             exposures,
-            size,
-            block: scratch(size, [0.0; LANES])?,
-            wide: scratch(exposures.max(2), [0.0; WIDE_LANES])?,
+            narrow: Block::new(exposures)?,
+            wide: Block::new(exposures)?,
         })
     }
 
     /// Bytes that a kernel for so many exposures allocates.
     #[must_use]
     pub fn scratch_bytes(exposures: usize) -> u64 {
-        let narrow = padded(exposures) as u64 * size_of::<[f32; LANES]>() as u64;
-        narrow + exposures.max(2) as u64 * size_of::<[f64; WIDE_LANES]>() as u64
+        Block::<f32, LANES>::bytes(exposures) + Block::<f64, WIDE_LANES>::bytes(exposures)
     }
 
     /// The median and the number of contributing exposures of `out.len()` pixels, in f32.
@@ -89,16 +84,13 @@ impl Kernel {
     ) -> Result<()> {
         self.check(rows, out.len(), count.len())?;
         let plain = rows.iter().all(|row| load::is_plain_f32(&row.encoding));
-        let blocks = out.chunks_mut(LANES).zip(count.chunks_mut(LANES));
-        for (index, (out, count)) in blocks.enumerate() {
-            let start = index * LANES;
-            let nan = if plain && out.len() == LANES {
-                load_plain(rows, start, &mut self.block)
+        self.narrow.reduce(out, count, |start, pixels, block| {
+            if plain && pixels == LANES {
+                load::plain_f32(rows, start, block)
             } else {
-                load_block(rows, start, out.len(), &mut self.block)
-            };
-            self.reduce(nan, out, count);
-        }
+                load::decoded_f32(rows, start, pixels, block)
+            }
+        });
         Ok(())
     }
 
@@ -116,43 +108,10 @@ impl Kernel {
         count: &mut [u16],
     ) -> Result<()> {
         self.check(rows, out.len(), count.len())?;
-        let blocks = out.chunks_mut(WIDE_LANES).zip(count.chunks_mut(WIDE_LANES));
-        for (index, (out, count)) in blocks.enumerate() {
-            let start = index * WIDE_LANES;
-            let mut nan = false;
-            for (row, block) in rows.iter().zip(&mut self.wide) {
-                let bytes = run(row, start, out.len());
-                nan |= load::decoded_f64(&row.encoding, bytes, block);
-            }
-            let size = self.wide.len();
-            let (values, padding) = self.wide.split_at_mut(self.exposures);
-            pad(padding);
-            let mut missing = [small(size - self.exposures); WIDE_LANES];
-            if nan {
-                fill::balance_wide(values, &mut missing);
-            }
-            let (mut lower, mut upper) = ([0.0; WIDE_LANES], [0.0; WIDE_LANES]);
-            bisect::middle(&self.wide, &mut lower, &mut upper);
-            let settled = fill::settle(size, &missing, &lower, &upper);
-            hand_out(&settled, &missing, size, out, count);
-        }
+        self.wide.reduce(out, count, |start, pixels, block| {
+            load::decoded_f64(rows, start, pixels, block)
+        });
         Ok(())
-    }
-
-    /// The medians of the block, whose last rows are padding.
-    fn reduce(&mut self, nan: bool, out: &mut [f32], count: &mut [u16]) {
-        let (values, padding) = self.block.split_at_mut(self.exposures);
-        pad(padding);
-        let mut missing = [small(self.size - self.exposures); LANES];
-        if nan {
-            fill::balance(values, &mut missing);
-        }
-        let (mut lower, mut upper) = ([0.0; LANES], [0.0; LANES]);
-        if !network::middle(&self.block, &mut lower, &mut upper) {
-            bisect::middle(&self.block, &mut lower, &mut upper);
-        }
-        let settled = fill::settle(self.size, &missing, &lower, &upper);
-        hand_out(&settled, &missing, self.size, out, count);
     }
 
     fn check(&self, rows: &[Samples<'_>], pixels: usize, counts: usize) -> Result<()> {
@@ -222,95 +181,14 @@ pub fn nanmedian(exposures: &[&[f32]], out: &mut [f32], count: &mut [u16]) -> Re
             ),
         });
     }
-    for (index, (out, count)) in out
-        .chunks_mut(LANES)
-        .zip(count.chunks_mut(LANES))
-        .enumerate()
-    {
+    kernel.narrow.reduce(out, count, |start, pixels, block| {
         let mut nan = false;
-        for (row, block) in exposures.iter().zip(&mut kernel.block) {
-            let run = &row[index * LANES..][..out.len()];
-            block[..run.len()].copy_from_slice(run);
+        for (exposure, row) in exposures.iter().zip(block) {
+            let run = &exposure[start..start + pixels];
+            row[..pixels].copy_from_slice(run);
             nan |= run.iter().any(|value| value.is_nan());
         }
-        kernel.reduce(nan, out, count);
-    }
+        nan
+    });
     Ok(())
-}
-
-/// Padding counts as values that are missing.
-fn pad<T: Real, const L: usize>(rows: &mut [[T; L]]) {
-    for (index, row) in rows.iter_mut().enumerate() {
-        *row = [fill::filler(index); L];
-    }
-}
-
-/// Rows of a block for so many exposures.
-fn padded(exposures: usize) -> usize {
-    network::size_for(exposures).unwrap_or(exposures)
-}
-
-fn scratch<T: Clone>(rows: usize, row: T) -> Result<Vec<T>> {
-    let mut block = Vec::new();
-    let bytes = rows as u64 * size_of::<T>() as u64;
-    block.try_reserve_exact(rows).map_err(|_| Error::Budget {
-        need: bytes,
-        have: 0,
-        what: "the scratch of the median".into(),
-    })?;
-    block.resize(rows, row);
-    Ok(block)
-}
-
-/// The bytes of `pixels` pixels from `start`.
-fn run<'a>(row: &Samples<'a>, start: usize, pixels: usize) -> &'a [u8] {
-    let size = row.encoding.bitpix.size();
-    row.bytes
-        .get(start * size..(start + pixels) * size)
-        .unwrap_or_default()
-}
-
-#[inline(never)]
-fn load_plain(rows: &[Samples<'_>], start: usize, block: &mut [[f32; LANES]]) -> bool {
-    let mut nan = false;
-    let at = start * Bitpix::F32.size();
-    for (row, block) in rows.iter().zip(block) {
-        if let Some(bytes) = row.bytes.get(at..).and_then(<[u8]>::first_chunk) {
-            nan |= load::plain_f32(bytes, block);
-        }
-    }
-    nan
-}
-
-#[inline(never)]
-fn load_block(
-    rows: &[Samples<'_>],
-    start: usize,
-    pixels: usize,
-    block: &mut [[f32; LANES]],
-) -> bool {
-    let mut nan = false;
-    for (row, block) in rows.iter().zip(block) {
-        nan |= load::decoded_f32(&row.encoding, run(row, start, pixels), block);
-    }
-    nan
-}
-
-/// Copies as many lanes as there are pixels.
-fn hand_out<T: Copy, const L: usize>(
-    settled: &[T; L],
-    missing: &[u32; L],
-    size: usize,
-    out: &mut [T],
-    count: &mut [u16],
-) {
-    #[expect(clippy::cast_possible_truncation, reason = "at most 4096")]
-    let counts = missing.map(|missing| size as u16 - missing as u16);
-    out.copy_from_slice(&settled[..out.len()]);
-    count.copy_from_slice(&counts[..count.len()]);
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "at most 4096")]
-fn small(number: usize) -> u32 {
-    number as u32
 }

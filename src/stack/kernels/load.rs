@@ -2,39 +2,77 @@
 
 use super::{LANES, WIDE_LANES};
 use crate::fits::pixel::{Bitpix, Encoding};
+use crate::stack::median::Samples;
 
 /// Whether the pixels are plain big-endian f32, the case worth a loop of its own.
 pub(in crate::stack) fn is_plain_f32(encoding: &Encoding) -> bool {
     encoding.bitpix == Bitpix::F32 && encoding.is_plain()
 }
 
-/// Fills one row of a block from the front of `bytes`; gives whether a NaN is among the values.
-pub(in crate::stack) fn plain_f32(bytes: &[u8; 4 * LANES], row: &mut [f32; LANES]) -> bool {
+/// A block of plain f32 pixels from pixel `start` of each run; gives whether a NaN is among them.
+#[inline(never)]
+pub(in crate::stack) fn plain_f32(
+    runs: &[Samples<'_>],
+    start: usize,
+    rows: &mut [[f32; LANES]],
+) -> bool {
+    let mut nan = 0;
+    for (run, row) in runs.iter().zip(rows) {
+        let bytes = run.bytes.get(start * 4..).and_then(<[u8]>::first_chunk);
+        if let Some(bytes) = bytes {
+            nan |= swapped(bytes, row);
+        }
+    }
+    nan != 0
+}
+
+/// One row of a block; not 0 if there is a NaN.
+fn swapped(bytes: &[u8; 4 * LANES], row: &mut [f32; LANES]) -> u32 {
     let (pixels, _) = bytes.as_chunks::<4>();
     let mut nan = 0;
     for (value, pixel) in row.iter_mut().zip(pixels) {
         *value = f32::from_be_bytes(*pixel);
         nan |= u32::from(value.is_nan());
     }
-    nan != 0
+    nan
 }
 
-/// [`plain_f32`] for any encoding and for fewer pixels than a block has lanes; the rest stay as they are.
+/// [`plain_f32`] for any encoding and for `pixels` pixels; lanes beyond them stay as they are.
+#[inline(never)]
 pub(in crate::stack) fn decoded_f32(
-    encoding: &Encoding,
-    bytes: &[u8],
-    row: &mut [f32; LANES],
+    runs: &[Samples<'_>],
+    start: usize,
+    pixels: usize,
+    rows: &mut [[f32; LANES]],
 ) -> bool {
-    let decoded = encoding.decode_f32(bytes, row);
-    row[..decoded].iter().any(|value| value.is_nan())
+    let mut nan = false;
+    for (run, row) in runs.iter().zip(rows) {
+        let decoded = run.encoding.decode_f32(stored(run, start, pixels), row);
+        nan |= row[..decoded].iter().any(|value| value.is_nan());
+    }
+    nan
 }
 
 /// [`decoded_f32`] in f64.
+#[inline(never)]
 pub(in crate::stack) fn decoded_f64(
-    encoding: &Encoding,
-    bytes: &[u8],
-    row: &mut [f64; WIDE_LANES],
+    runs: &[Samples<'_>],
+    start: usize,
+    pixels: usize,
+    rows: &mut [[f64; WIDE_LANES]],
 ) -> bool {
-    let decoded = encoding.decode_f64(bytes, row);
-    row[..decoded].iter().any(|value| value.is_nan())
+    let mut nan = false;
+    for (run, row) in runs.iter().zip(rows) {
+        let decoded = run.encoding.decode_f64(stored(run, start, pixels), row);
+        nan |= row[..decoded].iter().any(|value| value.is_nan());
+    }
+    nan
+}
+
+/// The bytes of `pixels` pixels from `start`.
+fn stored<'a>(run: &Samples<'a>, start: usize, pixels: usize) -> &'a [u8] {
+    let size = run.encoding.bitpix.size();
+    run.bytes
+        .get(start * size..(start + pixels) * size)
+        .unwrap_or_default()
 }

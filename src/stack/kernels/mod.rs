@@ -7,11 +7,12 @@
 //! a block are kept out of line: a browser's engine swaps its slow first code for optimised code
 //! between two calls, never within one.
 
-pub(super) mod bisect;
-pub(super) mod fill;
+mod bisect;
+pub(super) mod block;
+mod fill;
 pub(super) mod load;
-pub(super) mod network;
-pub(super) mod real;
+mod network;
+mod real;
 
 /// Pixels in a block of f32 values: one row of a block is 128 bytes, two cache lines.
 pub(super) const LANES: usize = 32;

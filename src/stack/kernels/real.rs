@@ -2,9 +2,11 @@
 
 use std::ops::{Add, Mul};
 
+use super::{bisect, network};
+
 /// A float whose bits, read as a signed integer, can be put into the order of the values.
 pub(in crate::stack) trait Real:
-    Copy + PartialOrd + Add<Output = Self> + Mul<Output = Self>
+    'static + Copy + PartialOrd + Add<Output = Self> + Mul<Output = Self>
 {
     const ZERO: Self;
     const HALF: Self;
@@ -13,6 +15,19 @@ pub(in crate::stack) trait Real:
     /// The one NaN that is handed out: quiet, positive, no payload. The sign of a NaN that
     /// arithmetic makes differs between processors.
     const NAN: Self;
+
+    /// Whether this is NaN.
+    fn is_missing(self) -> bool;
+
+    /// What stands in for a missing value where `before` values were missing before: see
+    /// [`super::fill`].
+    fn filler(before: u32) -> Self;
+
+    /// Rows of a block for so many exposures: two at least, and as many as the algorithm demands.
+    fn padded(exposures: usize) -> usize;
+
+    /// The two middle ranks of each lane of a block without NaN.
+    fn middle<const L: usize>(rows: &[[Self; L]], lower: &mut [Self; L], upper: &mut [Self; L]);
 
     /// An integer that is in the same order as the value (−0 just below +0).
     fn key(self) -> i64;
@@ -27,6 +42,24 @@ impl Real for f32 {
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const NAN: Self = Self::from_bits(0x7fc0_0000);
+
+    fn is_missing(self) -> bool {
+        self.is_nan()
+    }
+
+    fn filler(before: u32) -> Self {
+        Self::from_bits(Self::INFINITY.to_bits() | before << 31)
+    }
+
+    fn padded(exposures: usize) -> usize {
+        network::size_for(exposures).unwrap_or(exposures)
+    }
+
+    fn middle<const L: usize>(rows: &[[Self; L]], lower: &mut [Self; L], upper: &mut [Self; L]) {
+        if !network::middle(rows, lower, upper) {
+            bisect::middle(rows, lower, upper);
+        }
+    }
 
     fn key(self) -> i64 {
         let bits = self.to_bits().cast_signed();
@@ -49,6 +82,22 @@ impl Real for f64 {
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const NAN: Self = Self::from_bits(0x7ff8_0000_0000_0000);
+
+    fn is_missing(self) -> bool {
+        self.is_nan()
+    }
+
+    fn filler(before: u32) -> Self {
+        Self::from_bits(Self::INFINITY.to_bits() | u64::from(before) << 63)
+    }
+
+    fn padded(exposures: usize) -> usize {
+        exposures.max(2)
+    }
+
+    fn middle<const L: usize>(rows: &[[Self; L]], lower: &mut [Self; L], upper: &mut [Self; L]) {
+        bisect::middle(rows, lower, upper);
+    }
 
     fn key(self) -> i64 {
         let bits = self.to_bits().cast_signed();
