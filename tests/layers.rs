@@ -43,7 +43,7 @@ const TILE: &[&str] = &[
 ];
 const EVERYTHING: &[&str] = &[
     "error", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
-    "raster", "png", "drive",
+    "raster", "npy", "png", "drive",
 ];
 
 /// Rooms of the program, which stands on the whole library.
