@@ -42,6 +42,7 @@ export class Compute {
       options.onExposure?.(i, info);
     }
     this.field = query.has('ramp') ? ramp(this.width, this.height) : starField(this.width, this.height);
+    this.used = exposures.filter((info) => info.ok).length;
     const warnings = query.has('warning') ? [query.get('warning')] : [];
     return { exposures, width: this.width, height: this.height, wide: false, unit: this.unit, hasSky: !query.has('nosky'), warnings };
   }
@@ -113,6 +114,7 @@ export class Compute {
 
   section(rect, step, from, rows, width, valueAt, counted) {
     const values = new Float32Array(rows * width);
+    const used = this.used;
     const count = counted ? new Uint16Array(rows * width) : null;
     for (let row = 0; row < rows; row += 1) {
       for (let column = 0; column < width; column += 1) {
@@ -120,7 +122,7 @@ export class Compute {
         const y = rect.y0 + (from + row) * step;
         const i = y * this.width + x;
         values[row * width + column] = valueAt(i, x, y);
-        if (count) count[row * width + column] = this.field.count(i, x, y, this.n);
+        if (count) count[row * width + column] = this.field.count(i, x, y, used);
       }
     }
     return { x0: rect.x0, y0: rect.y0 + from * step, width, rows, step, values, count };

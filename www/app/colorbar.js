@@ -3,7 +3,7 @@ import { formatTick } from './format.js';
 import { ticks } from '../view/limits.js';
 import { bend } from '../view/stretch.js';
 
-/** The colour scale beside the image, with round numbers and the unit. */
+/** The colour scale below the image, with round numbers and the unit. */
 export class Colorbar {
   /** @param {HTMLElement} box @param {HTMLCanvasElement} canvas @param {HTMLElement} scale @param {HTMLElement} unit */
   constructor(box, canvas, scale, unit) {
@@ -19,14 +19,14 @@ export class Colorbar {
     const marks = this.choose(lo, hi, stretch);
     this.scale.replaceChildren(...marks.map(({ value, at }) => {
       const mark = make('span', '', formatTick(value));
-      mark.style.bottom = `${(100 * at).toFixed(2)}%`;
+      mark.style.left = `${(100 * at).toFixed(2)}%`;
       return mark;
     }));
   }
 
   /** Ticks that stand far enough apart on the bent scale: bent scales crowd towards the bright end. */
   choose(lo, hi, stretch) {
-    const room = Math.max(2, Math.floor(this.scale.clientHeight / 26));
+    const room = Math.max(2, Math.floor(this.scale.clientWidth / 58));
     const span = hi - lo;
     const depths = stretch === 'linear' ? [1] : [1, 0.25, 0.06, 0.015];
     const found = new Map();
@@ -37,7 +37,7 @@ export class Colorbar {
     }
     const marks = [];
     for (const mark of found.values()) {
-      if (mark.at > 0.985 || mark.at < 0.015) continue;
+      if (mark.at > 0.98 || mark.at < 0.02) continue;
       if (marks.every((other) => Math.abs(other.at - mark.at) >= 1 / room)) marks.push(mark);
     }
     return marks;
@@ -51,12 +51,12 @@ export class Colorbar {
     const key = table.join();
     if (key === this.drawn) return;
     this.drawn = key;
-    this.canvas.width = 1;
-    this.canvas.height = 256;
+    this.canvas.width = 256;
+    this.canvas.height = 1;
     const context = this.canvas.getContext('2d');
-    const image = context.createImageData(1, 256);
+    const image = context.createImageData(256, 1);
     for (let i = 0; i < 256; i += 1) {
-      image.data.set(table.subarray(3 * (255 - i), 3 * (255 - i) + 3), 4 * i);
+      image.data.set(table.subarray(3 * i, 3 * i + 3), 4 * i);
       image.data[4 * i + 3] = 255;
     }
     context.putImageData(image, 0, 0);

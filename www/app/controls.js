@@ -68,8 +68,8 @@ export class Controls {
 
   /** Writes the state into the fields. */
   write() {
-    const { s, cm, inv, lim } = this.state();
-    for (const radio of this.stretches) radio.checked = radio.value === s;
+    const { cm, inv, lim } = this.state();
+    for (const radio of this.stretches) radio.checked = radio.value === this.display.stretch;
     for (const radio of this.radios) radio.checked = radio.value === cm;
     byId('invert').checked = inv;
     const rules = byId('limits');
@@ -86,7 +86,11 @@ export class Controls {
     }
     byId('limit-unit').textContent = this.display.plane?.unit ?? '';
     const counts = this.display.plane?.name === 'count';
-    for (const radio of this.stretches) radio.disabled = counts;
+    byId('limits').disabled = counts;
+    for (const radio of this.stretches) {
+      radio.disabled = counts;
+      radio.checked = radio.value === this.display.stretch;
+    }
   }
 
   nextStretch() {

@@ -5,11 +5,11 @@ const BITPIX = { 8: 'u8', 16: 'i16', 32: 'i32', 64: 'i64', '-32': 'f32', '-64': 
 /** The list of exposures: what each is, what is noted about it, or why it is left out. */
 export class ExposureList {
   /**
-   * @param {HTMLElement} list @param {HTMLElement} summary
+   * @param {HTMLElement} list @param {HTMLElement} common @param {HTMLElement} summary
    * @param {(index: number) => void} choose called with the exposure to be shown as a layer
    */
-  constructor(list, summary, choose) {
-    Object.assign(this, { list, summary });
+  constructor(list, common, summary, choose) {
+    Object.assign(this, { list, common, summary });
     this.exposures = [];
     list.addEventListener('click', (event) => {
       const button = event.target.closest('button');
@@ -22,6 +22,7 @@ export class ExposureList {
     this.exposures = [];
     this.list.replaceChildren();
     say(this.summary, text);
+    say(this.common, '');
   }
 
   /** Adds or replaces one. */
@@ -34,10 +35,13 @@ export class ExposureList {
     this.summarise();
   }
 
-  /** Replaces all. */
+  /** Replaces all. What all have in common is said once, in the head. */
   setAll(exposures) {
     this.exposures = exposures;
-    this.list.replaceChildren(...exposures.map((info, index) => row(index, info)));
+    const kinds = new Set(exposures.filter((info) => info.ok).map(kind));
+    const common = kinds.size === 1 ? [...kinds][0] : '';
+    say(this.common, common);
+    this.list.replaceChildren(...exposures.map((info, index) => row(index, info, common)));
     this.summarise();
   }
 
@@ -57,7 +61,7 @@ export class ExposureList {
   }
 }
 
-function row(index, info) {
+function row(index, info, common = '') {
   const item = make('li', info.ok ? 'used' : 'excluded');
   const button = make('button', 'exposure');
   button.type = 'button';
@@ -65,7 +69,8 @@ function row(index, info) {
   button.title = info.ok ? 'Show this exposure alone' : '';
   button.append(make('span', 'state', info.ok ? '●' : '○'), make('span', 'name', shortName(info.name)));
   if (info.name !== shortName(info.name)) button.querySelector('.name').title = info.name;
-  button.append(make('span', 'facts', facts(info)));
+  button.append(make('span', 'facts', shape(info)));
+  if (info.width && kind(info) !== common) button.append(make('span', 'kind', kind(info)));
   button.setAttribute('aria-pressed', 'false');
   button.disabled = !info.ok;
   item.append(button);
@@ -74,12 +79,15 @@ function row(index, info) {
   return item;
 }
 
-function facts(info) {
-  if (!info.width) return '';
+/** Size and number type: 1024 × 1024 f32. */
+function shape(info) {
+  return info.width ? `${info.width}\u202f×\u202f${info.height} ${BITPIX[info.bitpix] ?? `BITPIX ${info.bitpix}`}` : '';
+}
+
+/** HDU and unit: SCI · MJy/sr. */
+function kind(info) {
   const hdu = info.extname ? `${info.extname}${info.extver > 1 ? `,${info.extver}` : ''}` : `HDU ${info.hdu}`;
-  const parts = [`${info.width}\u202f×\u202f${info.height}`, BITPIX[info.bitpix] ?? `BITPIX ${info.bitpix}`, hdu];
-  if (info.unit) parts.push(info.unit);
-  return parts.join(' · ');
+  return info.unit ? `${hdu} · ${info.unit}` : hdu;
 }
 
 /** The last part of a path or address. */

@@ -78,7 +78,7 @@ export class Layers {
     const { v } = this.state();
     const index = indexOf(v);
     const info = this.session.stack?.exposures[index];
-    say(byId('layer-name'), index >= 0 ? `${index + 1} · ${info ? shortName(info.name) : 'exposure'}` : v === 'count' ? 'Exposures that contribute' : 'Median of all');
+    say(byId('layer-name'), index >= 0 ? `${index + 1} · ${info ? shortName(info.name) : 'exposure'}` : v === 'count' ? 'Exposures per pixel' : 'Median of all');
     const kind = index >= 0 ? 'exposure' : v;
     for (const radio of this.radios) radio.checked = radio.value === kind;
     const free = this.session.stack !== null && this.session.task === '';

@@ -209,7 +209,7 @@ class Page {
     }
     Object.assign(this.state, camera.fitted ? { c: null, z: 0 } : { c: [camera.x - 0.5, camera.y - 0.5], z: camera.zoom });
     const shown = camera.zoom * this.view.ratio;
-    say(byId('zoom-level'), shown >= 1 ? `${Number(shown.toFixed(shown < 10 ? 1 : 0))}×` : `1/${Number((1 / shown).toFixed(1))}`);
+    say(byId('zoom-level'), `${Number(shown.toPrecision(2))}×`);
     this.permalink.touch();
   }
 

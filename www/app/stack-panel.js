@@ -11,7 +11,7 @@ export class StackPanel {
   /** @param {object} parts `session`, `state`, `layers`, `view`, `changed`, `failed`, `notice` */
   constructor(parts) {
     Object.assign(this, parts);
-    this.list = new ExposureList(byId('exposures'), byId('exposures-count'), (index) => this.layers().choose(`exp-${index + 1}`));
+    this.list = new ExposureList(byId('exposures'), byId('exposures-common'), byId('exposures-count'), (index) => this.layers().choose(`exp-${index + 1}`));
     this.plan = new PlanPanel(byId('plan'));
     this.progress = new Progress(byId('progress'), byId('progress-bar'), byId('progress-text'));
     this.planned = false;
@@ -248,7 +248,8 @@ export class StackPanel {
     Object.assign(meter, { max: memory, value: Math.min(memory, peak), hidden: false });
     const { held } = this.session;
     byId('memory-used').replaceChildren(
-      `Peak memory ${formatBytes(peak)} of ${formatBytes(memory)}`,
+      make('span', '', 'Peak memory '),
+      `${formatBytes(peak)} of ${formatBytes(memory)}`,
       make('small', '', held > 0 ? ` + pictures ${formatBytes(held)}` : ''),
     );
   }
