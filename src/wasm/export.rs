@@ -181,54 +181,6 @@ pub fn png_tile(
     Ok(Uint8Array::new_from_slice(&bytes))
 }
 
-/// Codes of a 16-bit PNG, row by row from the top; `[BZERO, BSCALE]` stand first, then the shape.
-#[wasm_bindgen]
-pub struct DecodedTile {
-    tile: png::Tile,
-}
-
-#[wasm_bindgen]
-impl DecodedTile {
-    /// Decodes a PNG of at most 64 MiB of pixels.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    #[wasm_bindgen(constructor)]
-    pub fn new(bytes: &Uint8Array) -> Result<DecodedTile, Thrown> {
-        let mut held: Vec<u8> = room(bytes.length())?;
-        bytes.copy_to(&mut held);
-        Ok(Self {
-            tile: png::decode(&held, 64 << 20).map_err(thrown)?,
-        })
-    }
-
-    /// Pixels a row.
-    #[wasm_bindgen(getter)]
-    #[must_use]
-    pub fn width(&self) -> u32 {
-        self.tile.width
-    }
-
-    /// Rows.
-    #[wasm_bindgen(getter)]
-    #[must_use]
-    pub fn height(&self) -> u32 {
-        self.tile.height
-    }
-
-    /// `[BZERO, BSCALE]`, if the tile tells them.
-    #[must_use]
-    pub fn scale(&self) -> Option<Vec<f64>> {
-        self.tile.scale.map(|scale| vec![scale.bzero, scale.bscale])
-    }
-
-    /// The codes; 0 means no data.
-    #[must_use]
-    pub fn codes(&self) -> Uint16Array {
-        Uint16Array::new_from_slice(&self.tile.codes)
-    }
-}
-
 /// The limits z1, z2 of zscale with contrast 0.25.
 ///
 /// # Errors
