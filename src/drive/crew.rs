@@ -2,73 +2,19 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::error::Error;
-use super::native::{Event, Run, Source, walk_in};
+use super::native::{Event, Run, Source};
+use super::pace::Pace;
 use super::session::Session;
 use crate::error;
-use crate::job::{Fetch, Job, Machine, Tally};
+use crate::job::{Fetch, Job, Tally};
 
-/// How often the cancel flag is looked at while nothing happens.
-const TICK: Duration = Duration::from_millis(50);
-/// Slots filled without a complaint after which one request more is tried.
-const EASE: usize = 32;
-
-/// How many requests may be in flight: halved when a server says that it is overloaded, and raised
-/// by one after a while without complaints.
-#[derive(Debug)]
-pub(super) struct Pace {
-    ceiling: usize,
-    now: Mutex<Speed>,
-}
-
-#[derive(Debug)]
-struct Speed {
-    limit: usize,
-    clean: usize,
-    lowered: Option<Instant>,
-}
-
-impl Pace {
-    pub(super) fn new(in_flight: usize) -> Self {
-        let ceiling = in_flight.max(1);
-        Self {
-            ceiling,
-            now: Mutex::new(Speed {
-                limit: ceiling,
-                clean: 0,
-                lowered: None,
-            }),
-        }
-    }
-
-    /// Halves the limit, unless the request that met the complaint was `sent` before the last time.
-    pub(super) fn slow_down(&self, sent: Instant) {
-        let mut speed = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        if speed.lowered.is_none_or(|lowered| sent >= lowered) {
-            speed.limit = (speed.limit / 2).max(1);
-            speed.lowered = Some(Instant::now());
-        }
-        speed.clean = 0;
-    }
-
-    fn ease(&self) {
-        let mut speed = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        speed.clean += 1;
-        if speed.clean >= EASE && speed.limit < self.ceiling {
-            speed.limit += 1;
-            speed.clean = 0;
-        }
-    }
-
-    fn limit(&self) -> usize {
-        let speed = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        speed.limit
-    }
-}
+/// How often the cancel flag is looked at while nothing happens, and progress is told.
+pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// A slot to fill, with the buffer that the job lent.
 type Work = (Fetch, Vec<u8>);
@@ -145,66 +91,36 @@ pub fn run<J, F>(
 ) -> Result<(), Error>
 where
     J: Job,
-    F: for<'i> FnMut(Event<'_, J::Item<'i>>) -> Result<(), Error>,
+    F: for<'e> FnMut(Event<'e, J>) -> Result<(), Error>,
 {
     let in_flight = run.in_flight.max(1);
-    let agent = sources.first().map_or_else(
-        || super::http::Options::default().own_agent(1),
-        |source| source.options().own_agent(in_flight),
-    );
-    let session = Session::new(agent, in_flight);
+    let options = sources.first().map(|source| source.options().clone());
+    let session = Session::new(options.unwrap_or_default().own_agent(in_flight), in_flight);
     let bench = Bench::default();
-    let started = Instant::now();
-    let mut told = started;
-    let seconds = tally.seconds;
-    let (sender, receiver) = mpsc::channel();
-    let mut main = Foreman {
-        session: &session,
-        bench: &bench,
-        outstanding: 0,
-        most: 2 * in_flight,
-    };
+    let (started, before) = (Instant::now(), tally.seconds);
     let outcome = std::thread::scope(|scope| {
+        let (sender, filled) = mpsc::channel();
         for _ in 0..in_flight {
-            let sender = sender.clone();
-            scope.spawn(|| labour(&session, &bench, sources, sender));
+            let (session, bench, sender) = (&session, &bench, sender.clone());
+            scope.spawn(move || labour(session, bench, sources, &sender));
         }
-        let outcome = loop {
-            match main.turn(job, tally, &mut on) {
-                Ok(false) => {}
-                Ok(true) => break Ok(()),
-                Err(error) => break Err(error),
-            }
-            if run.cancel.load(Ordering::SeqCst) {
-                break Err(Error::Interrupted);
-            }
-            match receiver.recv_timeout(TICK) {
-                Ok(filled) => {
-                    if let Err(error) = main.take(job, tally, filled) {
-                        break Err(error);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break Err(Error::Interrupted),
-            }
-            if told.elapsed() < TICK {
-                continue;
-            }
-            told = Instant::now();
-            session.meter.settle(tally);
-            tally.seconds = seconds + started.elapsed().as_secs_f64();
-            if let Err(error) = on(Event::Progress(tally)) {
-                break Err(error);
-            }
+        let mut foreman = Foreman {
+            session: &session,
+            bench: &bench,
+            run,
+            filled,
+            outstanding: 0,
+            // Some slots lie ready, so that no thread waits for a long reduction.
+            most: 2 * in_flight,
+            started,
+            told: started,
+            before,
         };
-        // Before the threads are waited for, so that they end at once.
-        session.stop();
-        bench.close();
-        outcome
+        foreman.lead(job, tally, &mut on)
     });
     session.meter.settle(tally);
     tally.peak_bytes = tally.peak_bytes.max(job.peak());
-    tally.seconds = seconds + started.elapsed().as_secs_f64();
+    tally.seconds = before + started.elapsed().as_secs_f64();
     outcome
 }
 
@@ -212,40 +128,88 @@ where
 struct Foreman<'r> {
     session: &'r Session,
     bench: &'r Bench,
+    run: &'r Run<'r>,
+    filled: Receiver<Filled>,
     /// Slots lent and not yet back.
     outstanding: usize,
-    /// Most slots to lend: some lie ready, so that no thread waits for a long reduction.
+    /// Most slots to lend.
     most: usize,
+    started: Instant,
+    /// When progress was last told.
+    told: Instant,
+    /// Seconds that the tally held at the start.
+    before: f64,
 }
 
 /// A slot that came back, or why it did not.
-type Filled = Result<(Fetch, Vec<u8>), Error>;
+type Filled = Result<Work, Error>;
+
+impl Drop for Foreman<'_> {
+    /// However the run ends, the threads end at once: they are waited for.
+    fn drop(&mut self) {
+        self.session.stop();
+        self.bench.close();
+    }
+}
 
 impl Foreman<'_> {
-    /// Gives out work and hands out items; whether the job is done.
-    fn turn<J, F>(&mut self, job: &mut J, tally: &mut Tally, on: &mut F) -> Result<bool, Error>
+    /// Goes on until the job is done.
+    fn lead<J, F>(&mut self, job: &mut J, tally: &mut Tally, on: &mut F) -> Result<(), Error>
     where
         J: Job,
-        F: for<'i> FnMut(Event<'_, J::Item<'i>>) -> Result<(), Error>,
+        F: for<'e> FnMut(Event<'e, J>) -> Result<(), Error>,
+    {
+        loop {
+            self.hand_out(job, tally, on)?;
+            if job.is_done() {
+                return Ok(());
+            }
+            if self.outstanding == 0 {
+                // Waiting would be for ever.
+                return Err(Error::Core(error::Error::Parameter {
+                    name: "job",
+                    what: "it is not done, but asks for nothing; this is a fault of the program"
+                        .to_owned(),
+                }));
+            }
+            self.check()?;
+            match self.filled.recv_timeout(TICK) {
+                Ok(filled) => self.take_back(job, tally, filled?)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::Interrupted),
+            }
+            if self.told.elapsed() >= TICK {
+                self.told = Instant::now();
+                self.session.meter.settle(tally);
+                tally.seconds = self.before + self.started.elapsed().as_secs_f64();
+                on(Event::Progress(tally))?;
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.run.cancel.load(Ordering::SeqCst) {
+            return Err(Error::Interrupted);
+        }
+        Ok(())
+    }
+
+    /// Gives out work and hands out items, until no item is ready.
+    fn hand_out<J, F>(&mut self, job: &mut J, tally: &mut Tally, on: &mut F) -> Result<(), Error>
+    where
+        J: Job,
+        F: for<'e> FnMut(Event<'e, J>) -> Result<(), Error>,
     {
         loop {
             self.lend(job);
+            self.check()?;
             let Some(item) = job.ready()? else { break };
             tally.sections += 1;
             on(Event::Item(item))?;
         }
-        if job.is_done() {
-            return Ok(true);
-        }
-        if self.outstanding == 0 {
-            // Waiting would be for ever.
-            return Err(Error::Core(error::Error::Parameter {
-                name: "job",
-                what: "it is not done, but asks for nothing; this is a fault of the program"
-                    .to_owned(),
-            }));
-        }
-        Ok(false)
+        // Looking for the next item may have freed the slots of the one before.
+        self.lend(job);
+        Ok(())
     }
 
     fn lend<J: Job>(&mut self, job: &mut J) {
@@ -258,13 +222,13 @@ impl Foreman<'_> {
         }
     }
 
-    fn take<J: Job>(
+    fn take_back<J: Job>(
         &mut self,
         job: &mut J,
         tally: &mut Tally,
-        filled: Filled,
+        work: Work,
     ) -> Result<(), Error> {
-        let (fetch, buffer) = filled?;
+        let (fetch, buffer) = work;
         self.outstanding -= 1;
         self.session.pace.ease();
         tally.bytes_payload += fetch.reads.iter().map(crate::job::Read::len).sum::<u64>();
@@ -275,7 +239,7 @@ impl Foreman<'_> {
 }
 
 /// A worker: fills slots until the bench is closed.
-fn labour(session: &Session, bench: &Bench, sources: &[Source], sender: Sender<Filled>) {
+fn labour(session: &Session, bench: &Bench, sources: &[Source], sender: &Sender<Filled>) {
     while let Some((fetch, mut buffer)) = bench.take(&session.pace) {
         let filled = fill(session, sources, &fetch, &mut buffer);
         bench.finished();
@@ -319,68 +283,4 @@ fn fill(
         }
     }
     Ok(())
-}
-
-/// Runs one machine over each source, several at a time, and gives what each found, in order.
-///
-/// One source's failure does not stop the others. `on` sees each outcome as it comes, with the
-/// source's index.
-///
-/// # Errors
-/// [`Error::Interrupted`] alone: the outcomes are then dropped.
-pub fn walk_all<M>(
-    sources: &[Source],
-    machines: &mut [M],
-    run: &Run<'_>,
-    tally: &mut Tally,
-    mut on: impl FnMut(usize, &Result<Vec<M::Item>, Error>),
-) -> Result<Vec<Result<Vec<M::Item>, Error>>, Error>
-where
-    M: Machine + Send,
-    M::Item: Send,
-{
-    let Some(first) = sources.first() else {
-        return Ok(Vec::new());
-    };
-    let in_flight = run.in_flight.max(1).min(sources.len());
-    let session = Session::new(first.options().own_agent(in_flight), in_flight);
-    let count = sources.len().min(machines.len());
-    let work = Mutex::new(sources.iter().zip(machines.iter_mut()).enumerate());
-    let mut outcomes: Vec<_> = (0..count).map(|_| None).collect();
-    let started = Instant::now();
-    let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..in_flight {
-            let sender = sender.clone();
-            scope.spawn(|| {
-                let sender = sender;
-                let next = || work.lock().unwrap_or_else(PoisonError::into_inner).next();
-                while let Some((index, (source, machine))) = next() {
-                    let found = walk_in(&session, source, machine);
-                    if session.halt.check().is_err() || sender.send((index, found)).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        loop {
-            match receiver.recv_timeout(TICK) {
-                Ok((index, found)) => {
-                    on(index, &found);
-                    outcomes[index] = Some(found);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            if run.cancel.load(Ordering::SeqCst) {
-                session.stop();
-                break;
-            }
-        }
-    });
-    session.meter.settle(tally);
-    tally.seconds += started.elapsed().as_secs_f64();
-    let outcomes: Option<Vec<_>> = outcomes.into_iter().collect();
-    outcomes.ok_or(Error::Interrupted)
 }

@@ -8,12 +8,13 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-pub use super::crew::{run, walk_all};
-pub use super::http::Options;
+pub use super::crew::run;
+pub use super::options::Options;
 use super::policy::Identity;
 use super::session::{Got, Session};
-use super::{Error, file, http, url};
-use crate::job::{Machine, Step, Tally};
+pub use super::walk::{Found, walk, walk_all};
+use super::{Error, file, part, url};
+use crate::job::{Job, Tally};
 
 /// How to run a job.
 #[derive(Debug, Clone, Copy)]
@@ -26,12 +27,11 @@ pub struct Run<'a> {
 }
 
 /// What happens while a job runs.
-#[derive(Debug)]
-pub enum Event<'t, T> {
+pub enum Event<'e, J: Job + 'e> {
     /// The job finished an item.
-    Item(T),
+    Item(J::Item<'e>),
     /// A twentieth of a second or more has passed.
-    Progress(&'t Tally),
+    Progress(&'e Tally),
 }
 
 /// Something that ranges are read from: a local file or a URL.
@@ -139,7 +139,7 @@ impl Source {
             Place::File(path) => {
                 file::read(session, &self.name, path, &self.identity(), start, buffer)
             }
-            Place::Web(_) => http::read(session, self, start, buffer),
+            Place::Web(_) => part::read(session, self, start, buffer),
         }
     }
 
@@ -169,51 +169,8 @@ impl Source {
     }
 }
 
-/// Runs a machine over a source, and gives what it found.
-///
-/// # Cost
-/// One request for each range that the machine asks for, one after the other; a buffer of the
-/// longest of them.
-///
-/// # Errors
-/// The machine's, and those of reading.
-pub fn walk<M: Machine>(
-    source: &Source,
-    machine: &mut M,
-    tally: &mut Tally,
-) -> Result<Vec<M::Item>, Error> {
-    let session = Session::new(source.options.shared_agent(), 1);
-    let found = walk_in(&session, source, machine);
-    session.meter.settle(tally);
-    found
-}
-
-/// The walk itself, inside a session that may be stopped.
-pub(super) fn walk_in<M: Machine>(
-    session: &Session,
-    source: &Source,
-    machine: &mut M,
-) -> Result<Vec<M::Item>, Error> {
-    let mut found = Vec::new();
-    let mut buffer = Vec::new();
-    loop {
-        match machine.step()? {
-            Step::Need(range) => {
-                session.halt.check()?;
-                let length = range.end.saturating_sub(range.start);
-                let length = usize::try_from(length).unwrap_or(usize::MAX);
-                grow(&mut buffer, length, &source.name)?;
-                let got = source.read(session, range.start, &mut buffer)?;
-                machine.feed(range.start, &buffer[..got.bytes], got.total)?;
-            }
-            Step::Ready(item) => found.push(item),
-            Step::Done => return Ok(found),
-        }
-    }
-}
-
 /// Makes a buffer of `length` zeros, or says that there is no room for it.
-fn grow(buffer: &mut Vec<u8>, length: usize, name: &str) -> Result<(), Error> {
+pub(super) fn grow(buffer: &mut Vec<u8>, length: usize, name: &str) -> Result<(), Error> {
     buffer.clear();
     if buffer.try_reserve_exact(length).is_err() {
         return Err(Error::Core(crate::error::Error::Budget {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::crew::Pace;
 use super::error::Error;
+use super::pace::Pace;
 use crate::job::Tally;
 
 /// What a read brought.
