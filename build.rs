@@ -23,8 +23,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let mut code = String::new();
     for &size in SIZES {
-        emit_network(&mut code, size)?;
+        let ranks = ((size - 1) / 2 - usize::from(size % 2 == 1), size / 2);
+        emit_network(&mut code, &format!("middle_{size}"), size, ranks)?;
     }
+    emit_network(&mut code, "quartiles_16", 16, (4, 11))?;
     emit_table(&mut code)?;
     let folder = env::var_os("OUT_DIR").ok_or("OUT_DIR is not set; build with cargo")?;
     fs::write(Path::new(&folder).join("networks.rs"), code)?;
@@ -50,12 +52,12 @@ fn merge_exchange(size: usize) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The comparators that the two middle ranks depend on, each with whether its smaller and its
-/// larger output is needed.
-fn pruned(size: usize) -> Vec<(usize, usize, bool, bool)> {
+/// The comparators that two ranks depend on, each with whether its smaller and its larger output is
+/// needed.
+fn pruned(size: usize, ranks: (usize, usize)) -> Vec<(usize, usize, bool, bool)> {
     let mut needed = vec![false; size];
-    needed[(size - 1) / 2 - usize::from(size % 2 == 1)] = true;
-    needed[size / 2] = true;
+    needed[ranks.0] = true;
+    needed[ranks.1] = true;
     let mut kept = Vec::new();
     for (i, j) in merge_exchange(size).into_iter().rev() {
         let (low, high) = (needed[i], needed[j]);
@@ -69,13 +71,18 @@ fn pruned(size: usize) -> Vec<(usize, usize, bool, bool)> {
 }
 
 /// One straight line of selections over the lanes: the shape that the compiler vectorises.
-fn emit_network(code: &mut String, size: usize) -> fmt::Result {
+fn emit_network(
+    code: &mut String,
+    name_of: &str,
+    size: usize,
+    ranks: (usize, usize),
+) -> fmt::Result {
     let mut name: Vec<String> = (0..size).map(|i| format!("x{i}")).collect();
     let mut body = String::new();
     for i in 0..size {
         writeln!(body, "        let x{i} = rows[{i}][i];")?;
     }
-    for (step, (i, j, low, high)) in pruned(size).into_iter().enumerate() {
+    for (step, (i, j, low, high)) in pruned(size, ranks).into_iter().enumerate() {
         let (a, b) = (name[i].clone(), name[j].clone());
         if low {
             writeln!(
@@ -92,11 +99,11 @@ fn emit_network(code: &mut String, size: usize) -> fmt::Result {
             name[j] = format!("h{step}");
         }
     }
-    let lower = &name[(size - 1) / 2 - usize::from(size % 2 == 1)];
-    let upper = &name[size / 2];
+    let lower = &name[ranks.0];
+    let upper = &name[ranks.1];
     write!(
         code,
-        "#[inline(never)]\nfn middle_{size}<const L: usize>(rows: &[[f32; L]; {size}], lower: &mut [f32; L], upper: &mut [f32; L]) {{\n    \
+        "#[inline(never)]\nfn {name_of}<T: Copy + PartialOrd, const L: usize>(rows: &[[T; L]; {size}], lower: &mut [T; L], upper: &mut [T; L]) {{\n    \
          for i in 0..L {{\n{body}        lower[i] = {lower};\n        upper[i] = {upper};\n    }}\n}}\n\n"
     )
 }

@@ -13,6 +13,8 @@ pub(in crate::stack) struct Block<T, const L: usize> {
     upper: [T; L],
     /// Missing values of each lane, padding included.
     missing: [u32; L],
+    /// The count of a lane that misses nothing, ready to be copied.
+    whole: [u16; L],
 }
 
 impl<T: Real, const L: usize> Block<T, L> {
@@ -32,6 +34,7 @@ impl<T: Real, const L: usize> Block<T, L> {
             lower: [T::ZERO; L],
             upper: [T::ZERO; L],
             missing: [0; L],
+            whole: [short(exposures); L],
         })
     }
 
@@ -95,8 +98,8 @@ impl<T: Real, const L: usize> Block<T, L> {
                 (false, _) => (&self.upper, &self.upper),
             };
             settle_whole(size % 2 == padding % 2, one, other, out);
-            for number in count {
-                *number = size - padding;
+            for (number, whole) in count.iter_mut().zip(&self.whole) {
+                *number = *whole;
             }
         }
     }
@@ -111,10 +114,12 @@ fn settle<T: Real, const L: usize>(
     out: &mut [T; L],
 ) {
     let odd = u32::from(size % 2);
-    let one = if odd == 1 { upper } else { lower };
     for i in 0..L {
-        let mean = (lower[i] + upper[i]) * T::HALF;
-        out[i] = tidy(if missing[i] & 1 == odd { mean } else { one[i] });
+        // Both are read, whichever it will be: a load of its own would become a branch.
+        let (low, high) = (lower[i], upper[i]);
+        let mean = (low + high) * T::HALF;
+        let one = if odd == 1 { high } else { low };
+        out[i] = tidy(if missing[i] & 1 == odd { mean } else { one });
     }
 }
 

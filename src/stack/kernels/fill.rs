@@ -22,14 +22,21 @@ pub(super) fn balance<T: Real, const L: usize>(
     padding: u32,
     missing: &mut [u32; L],
 ) {
-    for number in &mut *missing {
-        *number = padding;
-    }
+    // A local array lives in registers; `padding` cannot be its start, for that would be written
+    // lane by lane and read back as vectors at once.
+    let mut filled = [0; L];
     for row in rows {
-        for (value, missing) in row.iter_mut().zip(&mut *missing) {
+        for (value, filled) in row.iter_mut().zip(&mut filled) {
             let nan = value.is_missing();
-            *value = if nan { T::filler(*missing) } else { *value };
-            *missing += u32::from(nan);
+            *value = if nan {
+                T::filler(*filled + padding)
+            } else {
+                *value
+            };
+            *filled += u32::from(nan);
         }
+    }
+    for (missing, filled) in missing.iter_mut().zip(filled) {
+        *missing = filled + padding;
     }
 }

@@ -7,15 +7,15 @@
 //! a block are kept out of line: a browser's engine swaps its slow first code for optimised code
 //! between two calls, never within one.
 
-mod bisect;
 pub(super) mod block;
 mod fill;
 pub(super) mod load;
 mod network;
 mod real;
+mod search;
 
 /// Pixels in a block of f32 values: one row of a block is 128 bytes, two cache lines.
 pub(super) const LANES: usize = 32;
 
 /// Pixels in a block of f64 values.
-pub(super) const WIDE_LANES: usize = 8;
+pub(super) const WIDE_LANES: usize = 16;

@@ -19,6 +19,11 @@ mod generated {
     pub(in super::super) fn middle<const L: usize>(rows: &[[f32; L]], lower: &mut [f32; L], upper: &mut [f32; L]) -> bool {
         run(rows, lower, upper)
     }
+
+    /// The ranks 4 and 11 of 16 values in each lane.
+    pub(in super::super) fn quartiles<T: Copy + PartialOrd, const L: usize>(rows: &[[T; L]; 16], lower: &mut [T; L], upper: &mut [T; L]) {
+        quartiles_16(rows, lower, upper);
+    }
 }
 
-pub(super) use generated::{middle, size_for};
+pub(super) use generated::{middle, quartiles, size_for};

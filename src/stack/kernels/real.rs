@@ -1,20 +1,33 @@
 //! The two floating-point types that medians are computed in.
 
-use std::ops::{Add, Mul};
+use std::ops::{Add, Div, Mul, Sub};
 
-use super::{bisect, network};
+use super::{network, search};
 
 /// A float whose bits, read as a signed integer, can be put into the order of the values.
 pub(in crate::stack) trait Real:
-    'static + Copy + PartialOrd + Add<Output = Self> + Mul<Output = Self>
+    'static
+    + Copy
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
 {
     const ZERO: Self;
+    const ONE: Self;
     const HALF: Self;
     const INFINITY: Self;
     const NEG_INFINITY: Self;
     /// The one NaN that is handed out: quiet, positive, no payload. The sign of a NaN that
     /// arithmetic makes differs between processors.
     const NAN: Self;
+
+    /// The quantile of rank 4 among 16.
+    const FIRST_QUANTILE: Self;
+
+    /// A number of rows.
+    fn from_count(count: usize) -> Self;
 
     /// Whether this is NaN.
     fn is_missing(self) -> bool;
@@ -38,7 +51,9 @@ pub(in crate::stack) trait Real:
 
 impl Real for f32 {
     const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
     const HALF: Self = 0.5;
+    const FIRST_QUANTILE: Self = 4.5 / 16.0;
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const NAN: Self = Self::from_bits(0x7fc0_0000);
@@ -51,13 +66,18 @@ impl Real for f32 {
         Self::from_bits(Self::INFINITY.to_bits() | before << 31)
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "at most 4096")]
+    fn from_count(count: usize) -> Self {
+        count as Self
+    }
+
     fn padded(exposures: usize) -> usize {
         network::size_for(exposures).unwrap_or(exposures)
     }
 
     fn middle<const L: usize>(rows: &[[Self; L]], lower: &mut [Self; L], upper: &mut [Self; L]) {
         if !network::middle(rows, lower, upper) {
-            bisect::middle(rows, lower, upper);
+            search::middle::<_, L, 16>(rows, lower, upper);
         }
     }
 
@@ -78,7 +98,9 @@ impl Real for f32 {
 
 impl Real for f64 {
     const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
     const HALF: Self = 0.5;
+    const FIRST_QUANTILE: Self = 4.5 / 16.0;
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const NAN: Self = Self::from_bits(0x7ff8_0000_0000_0000);
@@ -91,12 +113,17 @@ impl Real for f64 {
         Self::from_bits(Self::INFINITY.to_bits() | u64::from(before) << 63)
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "at most 4096")]
+    fn from_count(count: usize) -> Self {
+        count as Self
+    }
+
     fn padded(exposures: usize) -> usize {
         exposures.max(2)
     }
 
     fn middle<const L: usize>(rows: &[[Self; L]], lower: &mut [Self; L], upper: &mut [Self; L]) {
-        bisect::middle(rows, lower, upper);
+        search::middle::<_, L, 8>(rows, lower, upper);
     }
 
     fn key(self) -> i64 {
