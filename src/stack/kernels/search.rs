@@ -14,7 +14,10 @@ use super::real::Real;
 const SAMPLE: usize = 16;
 
 /// Passes after which interpolation gives up.
-const INTERPOLATIONS: usize = 6;
+const INTERPOLATIONS: usize = 8;
+
+/// Bisections between two steps to the next value.
+const BISECTIONS: usize = 4;
 
 /// Values that the last pass picks in each lane.
 const PICKED: usize = 5;
@@ -43,9 +46,24 @@ fn half<T: Real, const L: usize, const H: usize, const I: usize>(
     if search.interpolate::<L, I>(rows) {
         search.pick::<L, I>(rows, &mut lower[I], &mut upper[I]);
     } else {
-        search.bisect::<L, I>(rows);
-        search.split::<L, I>(rows, &mut lower[I], &mut upper[I]);
+        let tied = search.bisect::<L, I>(rows);
+        search.pick::<L, I>(rows, &mut lower[I], &mut upper[I]);
+        for (i, tie) in tied.into_iter().enumerate() {
+            if let Some(tie) = tie {
+                // The first value above the tie was picked.
+                upper[I][i] = if tie.to_upper { tie.value } else { lower[I][i] };
+                lower[I][i] = tie.value;
+            }
+        }
     }
+}
+
+/// A value that the middle falls into, with its equals.
+#[derive(Clone, Copy)]
+struct Tie<T> {
+    value: T,
+    /// Whether it is the upper of the middle ranks, too.
+    to_upper: bool,
 }
 
 /// Half `I` of a row.
@@ -104,6 +122,7 @@ impl<T: Real, const H: usize> Search<T, H> {
             high[i] = last + (last - first);
         }
         let aim = self.target - T::from_count(PICKED / 2);
+        let mut last = [T::ZERO; H];
         for _ in 0..INTERPOLATIONS {
             for i in 0..H {
                 let part = (aim - low_count[i]) / (high_count[i] - low_count[i]);
@@ -114,14 +133,8 @@ impl<T: Real, const H: usize> Search<T, H> {
             if self.within_reach() {
                 return true;
             }
-            update(&self.count, aim, &self.pivot, &mut low, &mut high);
-            update(
-                &self.count,
-                aim,
-                &self.count,
-                &mut low_count,
-                &mut high_count,
-            );
+            move_end(&self.count, aim, &self.pivot, &mut low, &mut high);
+            weigh(&self.count, aim, &mut last, &mut low_count, &mut high_count);
         }
         false
     }
@@ -136,29 +149,31 @@ impl<T: Real, const H: usize> Search<T, H> {
         reach
     }
 
+    /// [`Search::within_reach`] for one lane.
+    fn reaches(&self, lane: usize) -> bool {
+        self.below_count[lane] >= self.target - T::from_count(PICKED - 1)
+    }
+
     /// Takes pivots whose count is wrong, but less so than that of the bounds, for bounds.
     fn narrow(&mut self) {
         let target = self.target;
-        let mut few = [T::ZERO; H];
-        for i in 0..H {
-            let count = self.count[i];
-            few[i] = if count < target {
+        let few = self.count.map(|count| {
+            if count < target {
                 count
             } else {
                 T::NEG_INFINITY
-            };
-        }
-        for i in 0..H {
+            }
+        });
+        for (i, &few) in few.iter().enumerate() {
             let (pivot, below) = (self.pivot[i], self.below[i]);
-            self.below[i] = if self.below_count[i] <= few[i] {
+            self.below[i] = if self.below_count[i] <= few {
                 pivot
             } else {
                 below
             };
         }
-        for i in 0..H {
-            let (few, below) = (few[i], self.below_count[i]);
-            self.below_count[i] = if below <= few { few } else { below };
+        for (below, few) in self.below_count.iter_mut().zip(few) {
+            *below = if *below <= few { few } else { *below };
         }
         for i in 0..H {
             let (pivot, above) = (self.pivot[i], self.above[i]);
@@ -166,33 +181,36 @@ impl<T: Real, const H: usize> Search<T, H> {
         }
     }
 
-    /// Finds pivots with the right count.
-    ///
-    /// A lane is also closed by a value whose predecessors are too few and which, with its equals,
-    /// is too many: it is both middle ranks then.
-    fn bisect<const L: usize, const I: usize>(&mut self, rows: &[[T; L]]) {
-        let mut closed = [false; H];
+    /// Brings the lanes within reach that interpolation left out, and gives those where equal values
+    /// keep the middle out of it.
+    #[inline(never)]
+    fn bisect<const L: usize, const I: usize>(&mut self, rows: &[[T; L]]) -> [Option<Tie<T>>; H] {
+        let mut tied = [None; H];
         loop {
-            for (closed, count) in closed.iter_mut().zip(&self.count) {
-                *closed |= *count == self.target;
-            }
-            if closed.iter().all(|closed| *closed) {
-                return;
-            }
             let next = self.next::<L, I>(rows);
-            for (i, closed) in closed.iter().enumerate() {
-                self.pivot[i] = if *closed { self.pivot[i] } else { next[i] };
-            }
+            self.pivot = next;
             self.tally::<L, I>(rows);
-            self.narrow();
-            for (i, closed) in closed.iter_mut().enumerate() {
-                *closed |= self.count[i] >= self.target;
-                if !*closed {
-                    self.pivot[i] = between(self.below[i], self.above[i]);
+            for (i, tie) in tied.iter_mut().enumerate() {
+                if !self.reaches(i) && self.count[i] >= self.target {
+                    *tie = Some(Tie {
+                        value: next[i],
+                        to_upper: self.count[i] > self.target,
+                    });
+                    self.below[i] = next[i];
+                    self.below_count[i] = self.target;
                 }
             }
-            self.tally::<L, I>(rows);
             self.narrow();
+            for _ in 0..BISECTIONS {
+                if self.within_reach() {
+                    return tied;
+                }
+                for i in 0..H {
+                    self.pivot[i] = between(self.below[i], self.above[i]);
+                }
+                self.tally::<L, I>(rows);
+                self.narrow();
+            }
         }
     }
 
@@ -288,41 +306,10 @@ impl<T: Real, const H: usize> Search<T, H> {
             }
         }
     }
-
-    /// The largest value that does not exceed the pivot, and the least that does, or the same
-    /// again where the pivot is a value that straddles the middle.
-    #[inline(never)]
-    fn split<const L: usize, const I: usize>(
-        &self,
-        rows: &[[T; L]],
-        lower: &mut [T; H],
-        upper: &mut [T; H],
-    ) {
-        let pivot = self.pivot;
-        let mut most = [T::NEG_INFINITY; H];
-        let mut least = [T::INFINITY; H];
-        for row in rows {
-            let row = lanes::<T, L, H, I>(row);
-            for i in 0..H {
-                let value = row[i];
-                let inside = value <= pivot[i];
-                let low = if inside { value } else { T::NEG_INFINITY };
-                let high = if inside { T::INFINITY } else { value };
-                most[i] = if most[i] < low { low } else { most[i] };
-                least[i] = if high < least[i] { high } else { least[i] };
-            }
-        }
-        for i in 0..H {
-            let (most, least) = (most[i], least[i]);
-            let straddles = self.count[i] > self.target;
-            lower[i] = most;
-            upper[i] = if straddles { most } else { least };
-        }
-    }
 }
 
-/// Moves one end of an interval to a point: the lower one if the point's count falls short.
-fn update<T: Real, const H: usize>(
+/// Moves one end of each interval to a point: the lower one if the point's count falls short.
+fn move_end<T: Real, const H: usize>(
     count: &[T; H],
     aim: T,
     point: &[T; H],
@@ -336,6 +323,42 @@ fn update<T: Real, const H: usize>(
     for i in 0..H {
         let (point, high_point) = (point[i], high[i]);
         high[i] = if count[i] < aim { high_point } else { point };
+    }
+}
+
+/// The counts at the ends after [`move_end`]; an end that stays twice running is drawn half-way to
+/// the aim, lest the other creeps towards it (the Illinois rule).
+fn weigh<T: Real, const H: usize>(
+    count: &[T; H],
+    aim: T,
+    last: &mut [T; H],
+    low_count: &mut [T; H],
+    high_count: &mut [T; H],
+) {
+    for i in 0..H {
+        let (count, low) = (count[i], low_count[i]);
+        let kept = if last[i] < T::ZERO {
+            (low + aim) * T::HALF
+        } else {
+            low
+        };
+        low_count[i] = if count < aim { count } else { kept };
+    }
+    for i in 0..H {
+        let (count, high) = (count[i], high_count[i]);
+        let kept = if T::ZERO < last[i] {
+            (high + aim) * T::HALF
+        } else {
+            high
+        };
+        high_count[i] = if count < aim { kept } else { count };
+    }
+    for (last, count) in last.iter_mut().zip(count) {
+        *last = if *count < aim {
+            T::ONE
+        } else {
+            T::ZERO - T::ONE
+        };
     }
 }
 
