@@ -153,7 +153,13 @@ impl Hdu {
 
 /// At most 40 characters of a text from a file, control characters made visible.
 pub(super) fn printable(text: &str) -> String {
-    let mut shown: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    let mut shown = String::new();
+    for c in text.chars().take(40) {
+        match c {
+            '\'' | '"' => shown.push(c),
+            _ => shown.extend(c.escape_debug()),
+        }
+    }
     if text.chars().nth(40).is_some() {
         shown.push('…');
     }

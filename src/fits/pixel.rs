@@ -148,7 +148,13 @@ impl Encoding {
     }
 
     fn scaled(&self, stored: f64) -> f64 {
-        stored * self.bscale + self.bzero
+        let value = stored * self.bscale;
+        // Adding 0 would take the sign off a negative zero.
+        if self.bzero == 0.0 {
+            value
+        } else {
+            value + self.bzero
+        }
     }
 
     fn integer(&self, stored: i64) -> f64 {

@@ -195,11 +195,8 @@ impl Walk {
         } else {
             NEXT_READ
         };
-        let rest = if have == 0 {
-            least
-        } else {
-            have.max(NEXT_READ)
-        };
+        // What has no END yet is doubled, so that a long header takes few reads.
+        let rest = have.max(least.saturating_sub(have));
         let limit = self.header_at.saturating_add(HEADER_LIMIT);
         let from = start.max(self.header_at);
         let end = from.saturating_add(rest).min(limit);
@@ -339,7 +336,10 @@ impl Walk {
     }
 
     fn trailing(&mut self, shown: &str) {
-        let length = self.held.total().map(|total| total - self.header_at);
+        let length = self
+            .held
+            .total()
+            .map(|total| total.saturating_sub(self.header_at));
         let length = length.map_or("bytes".to_owned(), |length| format!("{length} bytes"));
         self.notes.push(format!(
             "{length} after the last HDU, from byte {}, are no HDU ({shown}) and are ignored",
