@@ -220,7 +220,7 @@ impl Walk {
         }
         let cut = self.missing().is_none();
         let have = self.header().len();
-        if have < CARD && !cut {
+        if have < self.telling() && !cut {
             return Ok(None);
         }
         if self.scanned == 0 && !self.begins()? {
@@ -298,9 +298,17 @@ impl Walk {
         self.ended || (self.certain && !self.all)
     }
 
-    /// Whether the bytes at the next header begin one. Called with a card, or with all there is.
+    /// Bytes that tell what begins here: a card, and at the start of the file enough to find the
+    /// first word of a web page.
+    fn telling(&self) -> usize {
+        if self.index == 0 { 512 } else { CARD }
+    }
+
+    /// Whether the bytes at the next header begin one. Looks at a fixed number of them, so that the
+    /// answer does not depend on how they arrive.
     fn begins(&mut self) -> Result<bool> {
         let head = self.header();
+        let head = &head[..head.len().min(self.telling())];
         if self.index > 0 {
             if head.starts_with(b"XTENSION=") {
                 return Ok(true);

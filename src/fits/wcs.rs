@@ -69,7 +69,9 @@ impl Wcs {
             projection: types[0].1.clone(),
             distorted: distorted(header),
         };
-        (wcs.reference[1].abs() <= 90.0).then_some(wcs)
+        let terms = wcs.matrix.iter().flatten();
+        let finite = terms.chain(&wcs.reference).all(|term| term.is_finite());
+        (finite && wcs.reference[1].abs() <= 90.0).then_some(wcs)
     }
 
     /// Whether it is a gnomonic projection of right ascension and declination and nothing more.

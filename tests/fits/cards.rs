@@ -12,8 +12,7 @@ fn value(text: &str) -> Value {
 }
 
 fn parse(cards: &[&str]) -> Header {
-    let text: String = cards.iter().map(|card| format!("{card:80}")).collect();
-    Header::parse(text.as_bytes())
+    Header::parse(&crate::source::cards(cards))
 }
 
 #[test]

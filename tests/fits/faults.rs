@@ -6,6 +6,17 @@ use sectile::fits::walk::Walk;
 
 use crate::source::{File, IMAGE, PRIMARY, array, assert_error, extension, header, primary};
 
+/// Servers' pages may begin with many empty lines.
+const LATE: &[u8] = &{
+    let mut page = [b'\n'; 300];
+    let (mut i, word) = (0, b"<html>");
+    while i < word.len() {
+        page[200 + i] = word[i];
+        i += 1;
+    }
+    page
+};
+
 #[test]
 fn other_files_are_named_for_what_they_look_like() {
     for (head, code, words) in [
@@ -24,6 +35,7 @@ fn other_files_are_named_for_what_they_look_like() {
             &["web page", "<!DOCTYPE HTML>", "FITS"],
         ),
         (b"\xef\xbb\xbf<html>", "format", &["web page"]),
+        (LATE, "format", &["web page"]),
         (b"<?xml version='1.0'?><Error>", "format", &["XML"]),
         (b"{\"message\": \"no\"}", "format", &["JSON"]),
         (b"#ASDF 1.0.0", "format", &["ASDF"]),

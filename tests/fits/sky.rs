@@ -7,6 +7,10 @@ use crate::cases::open;
 
 type Point = ([f64; 2], [f64; 2]);
 
+#[expect(
+    clippy::unreadable_literal,
+    reason = "the digits as they were computed"
+)]
 /// Cards, and a zero-based pixel with its longitude and latitude, twice.
 const SKY: [(&[&str], Point, Point); 9] = [
     (
@@ -152,8 +156,7 @@ const SKY: [(&[&str], Point, Point); 9] = [
 ];
 
 fn wcs(cards: &[&str]) -> Option<Wcs> {
-    let text: String = cards.iter().map(|card| format!("{card:80}")).collect();
-    Wcs::from_header(&Header::parse(text.as_bytes()))
+    Wcs::from_header(&Header::parse(&crate::source::cards(cards)))
 }
 
 fn tan(more: &[&str]) -> Wcs {

@@ -110,13 +110,20 @@ impl File {
     }
 }
 
-/// A header of these cards and END, filled to a whole block.
-pub(crate) fn header(cards: &[&str]) -> Vec<u8> {
+/// These cards, of eighty bytes each.
+pub(crate) fn cards(cards: &[&str]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for card in cards.iter().chain(&["END"]) {
+    for card in cards {
         assert!(card.len() <= 80, "{card}");
         bytes.extend_from_slice(format!("{card:80}").as_bytes());
     }
+    bytes
+}
+
+/// A header of these cards and END, filled to a whole block.
+pub(crate) fn header(list: &[&str]) -> Vec<u8> {
+    let mut bytes = cards(list);
+    bytes.extend(cards(&["END"]));
     pad(bytes, b' ')
 }
 
