@@ -14,12 +14,16 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use sectile::error::Error;
 use sectile::png::{self, Form, Meta, Writer};
-use sectile::raster::plane::{self, Range};
+use sectile::raster::plane::{self, Range, Scale};
+use sectile::raster::pyramid::Pyramid;
+use sectile::raster::tiles::{Builder, Order, Tile};
 
 const ROUNDS: usize = 25;
 
 fn main() {
+    pyramid();
     for edge in [256_u32, 512] {
         for (image, values) in images(edge) {
             let mut seen = Range::new();
@@ -52,6 +56,32 @@ fn main() {
             line("decode", image, edge, decode, bytes.len());
         }
     }
+}
+
+/// All levels of a 2048² plane of f32, rows from the bottom: CPU time a source pixel and bytes held.
+fn pyramid() {
+    let edge = 2048;
+    let [(_, noisy), ..] = images(edge);
+    let pyramid = Pyramid::new(edge, edge, 256).unwrap();
+    let scale = Scale::fit(0.0, 400.0);
+    let build = || {
+        let mut builder = Builder::new(pyramid, scale, Order::BottomUp);
+        let mut tiles = 0;
+        let mut count = |_: Tile<'_>| -> Result<(), Error> {
+            tiles += 1;
+            Ok(())
+        };
+        builder.rows(black_box(&noisy), &mut count).unwrap();
+        builder.finish().unwrap();
+        tiles
+    };
+    println!(
+        "{{\"bench\":\"png\",\"what\":\"pyramid\",\"edge\":{edge},\"tiles\":{},\
+         \"ns_a_pixel\":{:.3},\"bytes\":{}}}",
+        build(),
+        best(build) * 1e9 / noisy.len() as f64,
+        Builder::<f32>::bytes(&pyramid)
+    );
 }
 
 fn line(what: &str, image: &str, edge: u32, seconds: f64, bytes: usize) {

@@ -1,4 +1,5 @@
 //! FITS files we make are FITS: by our own reading of the standard, and by astropy's.
+#![cfg(not(target_arch = "wasm32"))]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

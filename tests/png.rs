@@ -1,4 +1,5 @@
 //! PNG tiles: exact codes, the scale beside them, stable bytes, and clear errors for anything else.
+#![cfg(not(target_arch = "wasm32"))]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -61,6 +61,7 @@ pub fn decode(bytes: &[u8], limit: u64) -> Result<Tile> {
     };
     let mut decoder = ::png::Decoder::new_with_limits(Cursor::new(bytes), limits);
     decoder.set_transformations(Transformations::IDENTITY);
+    decoder.set_ignore_iccp_chunk(true);
     let header = decoder
         .read_header_info()
         .map_err(|e| damaged(bytes, limit, &e))?;

@@ -4,3 +4,7 @@
 //! [`pyramid`] cuts and shrinks them into tiles.
 
 pub mod plane;
+pub mod pyramid;
+pub mod stretch;
+pub mod tiles;
+mod zscale;
