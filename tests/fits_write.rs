@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use proptest::prelude::*;
 use sectile::fits::pixel::Bitpix;
 use sectile::fits::write::{self, Cards, ImageHeader};
 
@@ -37,6 +38,8 @@ fn carried() -> Vec<String> {
         "CONTINUE  'belongs to what is left out'",
         "lower   =                    1",
         "BROKEN  = 12 monkeys",
+        "CONTINUE  'which continues nothing'",
+        "BARE      has no value indicator",
         "OPEN    = 'no closing quote",
         "COMPLEX = (1.5, -2.0E3)",
         "NOVALUE =",
@@ -161,7 +164,7 @@ fn check_card(card: &str, seen: &mut BTreeSet<String>) {
     assert!(seen.insert(keyword.to_owned()), "twice: {card}");
     assert_eq!(&card[8..10], "= ", "{card}");
     let value = &card[10..];
-    if let Some(string) = value.strip_prefix('\'') {
+    if let Some(string) = value.trim_start().strip_prefix('\'') {
         let end = string
             .replace("''", "  ")
             .find('\'')
@@ -198,7 +201,9 @@ fn files_hold_to_the_standard() {
         assert_eq!(value(primary, "CTYPE1"), Some("'RA---TAN'"));
         assert_eq!(value(primary, "CRPIX2"), Some("1.0245D3"));
         assert_eq!(value(primary, "OBJECT"), Some("'O''Neill''s star'"));
-        for gone in ["NAXIS3", "BZERO", "EXTNAME", "lower", "BROKEN", "OPEN"] {
+        for gone in [
+            "NAXIS3", "BZERO", "EXTNAME", "lower", "BROKEN", "BARE", "OPEN",
+        ] {
             assert_eq!(value(primary, gone), None, "{gone}");
         }
         let continued = primary.iter().filter(|c| c.starts_with("CONTINUE"));
@@ -347,6 +352,24 @@ fn padding_fills_the_block() {
     ] {
         assert_eq!(write::padding(len), pad);
         assert_eq!((len + pad as u64) % 2880, 0);
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_carried_over_the_header_stays_fits(
+        cards in prop::collection::vec("[A-Z]{0,3}[ -~µ\\n]{0,100}|[A-D]{8}= [-'&/ 0-9.E()]{0,75}|CONTINUE  '[a'&]{0,70}", 0..20),
+        history in ".{0,200}",
+        unit in ".{0,90}",
+    ) {
+        let mut head = primary(Bitpix::F32);
+        head.carried = cards;
+        head.history = vec![history];
+        head.unit = Some(unit);
+        head.origin = [3, 4];
+        let mut bytes = head.to_bytes().unwrap();
+        bytes.resize(bytes.len() + 2880, 0);
+        verify(&bytes);
     }
 }
 

@@ -36,6 +36,20 @@ impl Form {
         }
     }
 
+    /// The row filter, by measurement on tiles of noise, smooth sky, counts and sparse images.
+    ///
+    /// For grey, choosing anew for each row costs 0.3 ms a tile in wasm and is the smallest, or
+    /// within 1 % of it, on every image, where each single filter is far off on one. With alpha,
+    /// choosing costs 0.6 ms and gains 3 % at most over the left neighbour, which turns alpha into
+    /// zeros. Real deflate instead of the fast one is smaller by a tenth on noise, and two to twenty
+    /// times slower.
+    fn filter(self) -> ::png::Filter {
+        match self {
+            Self::Grey => ::png::Filter::Adaptive,
+            Self::GreyAlpha => ::png::Filter::Sub,
+        }
+    }
+
     /// Bytes a pixel.
     fn size(self) -> usize {
         match self {
@@ -93,7 +107,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// An encoder with header and text, on whatever takes its bytes.
+/// An encoder with everything set and all text, on whatever takes its bytes.
 fn begin<W: std::io::Write>(
     sink: W,
     (width, height): (u32, u32),
@@ -111,6 +125,8 @@ fn begin<W: std::io::Write>(
     let mut encoder = ::png::Encoder::new(sink, width, height);
     encoder.set_color(form.color());
     encoder.set_depth(::png::BitDepth::Sixteen);
+    encoder.set_compression(::png::Compression::Fast);
+    encoder.set_filter(form.filter());
     for (keyword, text) in lines {
         check_keyword(&keyword)?;
         // tEXt is Latin-1 (PNG, §11.3.3.2), iTXt is UTF-8; neither holds NUL.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::png::{Compression, Filter, StreamWriter};
+use ::png::StreamWriter;
 
 use super::encode::grey_alpha;
 use super::{Form, Meta, begin};
@@ -116,9 +116,7 @@ fn start(
     form: Form,
     meta: &Meta,
 ) -> Result<StreamWriter<'static, Chunks>> {
-    let mut encoder = begin(chunks, size, form, meta.lines(true))?;
-    encoder.set_compression(Compression::Fast);
-    encoder.set_filter(Filter::Adaptive);
+    let encoder = begin(chunks, size, form, meta.lines(true))?;
     encoder
         .write_header()
         .and_then(|writer| writer.into_stream_writer_with_size(CHUNK))

@@ -123,26 +123,28 @@ impl Cards {
 
     /// Adds cards of another header, `CRPIXja` moved by the origin of a part of its image.
     ///
-    /// Left out are cards about that file's structure, keywords that are there already, CONTINUE
-    /// cards of what was left out, and cards whose keyword is none. Shorter cards are padded.
+    /// Left out are cards about that file's structure, keywords that are there already, cards whose
+    /// keyword or value is none, and CONTINUE cards that continue nothing. Shorter cards are padded.
     pub fn carry(&mut self, cards: &[String], origin: [u32; 2]) {
         let mut follows = false;
         for card in cards {
             let card = format!("{:80.80}", ascii(card));
             let keyword = card[..8].trim_end();
             if keyword == "CONTINUE" {
-                if follows {
+                let piece = string(&card[8..]).filter(|_| follows);
+                follows = piece.as_ref().is_some_and(|piece| piece.ends_with('&'));
+                if piece.is_some() {
                     self.push(&card);
                 }
                 continue;
             }
+            follows = false;
             let commentary = matches!(keyword, "COMMENT" | "HISTORY" | "");
-            follows = (commentary || check(keyword).is_ok())
-                && !is_structural(keyword)
-                && (commentary || (!self.has(keyword) && is_well_formed(&card)));
-            if follows {
+            let wanted = check(keyword).is_ok() && !is_structural(keyword) && !self.has(keyword);
+            if commentary || (wanted && is_well_formed(&card)) {
                 let moved = moved(&card, keyword, origin);
                 self.push(moved.as_deref().unwrap_or(&card));
+                follows = !commentary && string(&card[10..]).is_some_and(|s| s.ends_with('&'));
             }
         }
     }
@@ -193,19 +195,23 @@ fn is_structural(keyword: &str) -> bool {
             .any(numbered)
 }
 
-/// Whether a card with a value indicator has a value as §4.2 writes them: nothing, a closed string,
-/// T or F, a number or a pair of numbers.
+/// The characters between the quotes of a string value, doubled ones left out; `None` for what is no
+/// closed string with at most a comment behind it.
+fn string(field: &str) -> Option<String> {
+    let value = field.trim_start().strip_prefix('\'')?.replace("''", "");
+    let (inner, rest) = value.split_once('\'')?;
+    let rest = rest.trim_start();
+    (rest.is_empty() || rest.starts_with('/')).then(|| inner.to_owned())
+}
+
+/// Whether a card has a value as §4.2 writes them: nothing, a closed string, T or F, a number or a
+/// pair of numbers.
 fn is_well_formed(card: &str) -> bool {
     let Some(field) = card[8..].strip_prefix("= ") else {
-        return true;
+        return false;
     };
-    let field = field.trim_start();
-    if let Some(string) = field.strip_prefix('\'') {
-        let inner = string.replace("''", "");
-        return inner.split_once('\'').is_some_and(|(_, rest)| {
-            let rest = rest.trim_start();
-            rest.is_empty() || rest.starts_with('/')
-        });
+    if field.trim_start().starts_with('\'') {
+        return string(field).is_some();
     }
     let value = field.split('/').next().unwrap_or_default().trim();
     let number = |text: &str| {
