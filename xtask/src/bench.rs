@@ -1,47 +1,76 @@
 //! The benches, as lines of JSON on stdout; what else they say goes to stderr.
 
 use crate::setup::node;
-use crate::{Outcome, place, program, site};
+use crate::{Outcome, place, program, site, wasm};
+use std::path::Path;
 use std::process::Command;
 
 /// Runs every bench, or those whose name contains the one word given.
 ///
-/// benches/NAME.rs are cargo benches without libtest's harness; benches/NAME.mjs that know `--bench` run
-/// under Node against the built site, the others there are servers and parts of benches.
+/// - benches/NAME.rs: a cargo bench without libtest's harness.
+/// - benches/NAME/ with a Cargo.toml: a crate that is built for wasm; its scripts run under Node and get
+///   the folder of its binding, once plainly and, if they know it, once with `--job`.
+/// - benches/NAME.mjs that knows `--bench`: runs under Node against the built site. Other scripts there
+///   are servers and parts of benches.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     let wanted = match words {
         [] => "",
         [name] => name,
         _ => return Err("bench takes one name at most".into()),
     };
-    let mut native = Vec::new();
-    let mut web = Vec::new();
-    for path in place::entries(&place::root().join("benches"))? {
-        let name = path
-            .file_stem()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        match place::extension(&path) {
-            _ if !name.contains(wanted) => {}
-            "rs" => native.push(name),
-            "mjs" if place::read_text(&path)?.contains("--bench") => web.push(path),
-            _ => {}
-        }
+    let mut paths = place::entries(&place::root().join("benches"))?;
+    paths.retain(|path| {
+        path.file_stem()
+            .is_some_and(|name| name.to_string_lossy().contains(wanted))
+    });
+    let mut found = false;
+    for path in paths {
+        found |= bench(&path)?;
     }
-    if native.is_empty() && web.is_empty() {
-        return Err(format!(
+    if found {
+        Ok(())
+    } else {
+        Err(format!(
             "there is no bench named like `{wanted}` in benches/"
-        ));
+        ))
     }
-    for name in native {
-        lines(&mut program::cargo(["bench", "--locked", "--bench", &name]))?;
+}
+
+/// Runs what `path` is; false if it is no bench.
+fn bench(path: &Path) -> Outcome<bool> {
+    match place::extension(path) {
+        "rs" => {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            lines(&mut program::cargo(["bench", "--locked", "--bench", &name]))?;
+        }
+        "mjs" if place::read_text(path)?.contains("--bench") => {
+            node::packages()?;
+            site::build()?;
+            lines(program::command("node").arg(path).arg("--bench"))?;
+        }
+        _ if path.join("Cargo.toml").is_file() => on_wasm(path)?,
+        _ => return Ok(false),
     }
-    if !web.is_empty() {
-        node::packages()?;
-        site::build()?;
-    }
-    for path in web {
-        lines(program::command("node").arg(&path).arg("--bench"))?;
+    Ok(true)
+}
+
+/// Benches of code that is compiled to wasm, without the pages around it.
+fn on_wasm(folder: &Path) -> Outcome {
+    node::node()?;
+    let binding = wasm::bench_crate(folder)?;
+    for script in place::entries(folder)?
+        .iter()
+        .filter(|path| place::extension(path) == "mjs")
+    {
+        let node = || {
+            let mut node = program::command("node");
+            node.arg(script).arg(&binding);
+            node
+        };
+        lines(&mut node())?;
+        if place::read_text(script)?.contains("'--job'") {
+            lines(node().arg("--job"))?;
+        }
     }
     Ok(())
 }

@@ -82,6 +82,39 @@ fn hide_sources(build: &mut Command) -> Outcome {
     Ok(())
 }
 
+/// Builds the crate in `folder` for wasm and Node; hands back the folder of its binding.
+pub(crate) fn bench_crate(folder: &Path) -> Outcome<PathBuf> {
+    toolchain::wasm_target()?;
+    let bindgen = bindgen::ensure()?;
+    let name = folder
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let target = place::cargo_target().join("bench").join(&name);
+    let mut build = program::cargo([
+        "build",
+        "--locked",
+        "--release",
+        "--lib",
+        "--target",
+        TARGET,
+    ]);
+    build.arg("--manifest-path").arg(folder.join("Cargo.toml"));
+    program::run(build.arg("--target-dir").arg(&target))?;
+    let built = place::entries(&target.join(TARGET).join("release"))?
+        .into_iter()
+        .find(|path| place::extension(path) == "wasm")
+        .ok_or_else(|| format!("{} builds no wasm", place::shown(folder)))?;
+    let binding = target.join("binding");
+    let mut bind = program::command(&bindgen.cli);
+    bind.args(["--target", "nodejs", "--out-dir"])
+        .arg(&binding)
+        .arg(built);
+    program::run(&mut bind)?;
+    Ok(binding)
+}
+
 fn optimise(file: &Path) -> Outcome {
     let Some(optimiser) = optimiser::ensure() else {
         eprintln!("wasm-opt is not here: the wasm stays as the compiler left it, and larger");
