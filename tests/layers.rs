@@ -249,7 +249,9 @@ fn sources() -> Vec<Source> {
 }
 
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    // What cargo says now: clones that share a build folder share this program too.
+    std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from)
 }
 
 fn shown(path: &Path) -> String {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// The folder with the workspace's `Cargo.toml`.
 pub(crate) fn root() -> PathBuf {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    // What cargo says now: clones that share a build folder share this program too.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     here.parent().map_or(here.clone(), Path::to_path_buf)
 }
 
