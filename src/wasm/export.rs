@@ -193,20 +193,34 @@ pub fn zscale(samples: &Float32Array) -> Result<Vec<f64>, Thrown> {
 }
 
 /// Levels of a pyramid of tiles.
+///
+/// # Errors
+/// A side of 0.
 #[wasm_bindgen]
-#[must_use]
-pub fn levels(width: u32, height: u32, tile: u32) -> u32 {
-    Pyramid::new(width, height, tile).levels()
+pub fn levels(width: u32, height: u32, tile: u32) -> Result<u32, Thrown> {
+    Ok(Pyramid::new(width, height, tile).map_err(thrown)?.levels())
 }
 
 /// The pixels under a tile, `[x0, y0, x1, y1, step]`; nothing outside the image.
+///
+/// # Errors
+/// A side of 0.
 #[wasm_bindgen]
-#[must_use]
-pub fn tile_rect(width: u32, height: u32, tile: u32, z: u32, x: u32, y: u32) -> Option<Vec<u32>> {
-    let pyramid = Pyramid::new(width, height, tile);
-    let rect = pyramid.tile_rect(z, x, y)?;
-    let step = 1_u32.checked_shl(pyramid.levels() - 1 - z)?;
-    Some(vec![rect.x0, rect.y0, rect.x1, rect.y1, step])
+pub fn tile_rect(
+    width: u32,
+    height: u32,
+    tile: u32,
+    z: u32,
+    x: u32,
+    y: u32,
+) -> Result<Option<Vec<u32>>, Thrown> {
+    let pyramid = Pyramid::new(width, height, tile).map_err(thrown)?;
+    let step = pyramid
+        .levels()
+        .checked_sub(z + 1)
+        .and_then(|up| 1_u32.checked_shl(up));
+    let place = pyramid.tile_rect(z, x, y).zip(step);
+    Ok(place.map(|(rect, step)| vec![rect.x0, rect.y0, rect.x1, rect.y1, step]))
 }
 
 /// The parts of a FITS file, in order.

@@ -119,7 +119,7 @@ export class Stack {
 
   /** Pyramid levels of 256-pixel tiles; level 0 is one tile. */
   get levels() {
-    return core().levels(this.width, this.height, TILE);
+    return checked(() => core().levels(this.width, this.height, TILE));
   }
 
   /**
@@ -188,7 +188,7 @@ export class Stack {
    * @returns {Promise<Uint8Array | null>}
    */
   async tile(z, x, y, options = {}) {
-    const place = core().tile_rect(this.width, this.height, TILE, z, x, y);
+    const place = checked(() => core().tile_rect(this.width, this.height, TILE, z, x, y));
     if (!place) return null;
     const [x0, y0, x1, y1, step] = place;
     const width = Math.ceil((x1 - x0) / step);

@@ -1,0 +1,267 @@
+//! The grammar of the command line.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use sectile::fits::hdu::Selection;
+
+/// Medians of FITS stacks straight from where the files lie, in one memory budget.
+#[derive(Debug, Parser)]
+#[command(name = "sectile", version, propagate_version = true)]
+pub struct Arguments {
+    /// Print one JSON object a line on standard output; the last says "done" or "error".
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Show neither progress nor warnings.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more about what is done; give twice for every request.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Whether messages are coloured; `auto` also honours NO_COLOR.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Whether messages are coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Tell what files hold: their HDUs, shapes, units and sky coordinates.
+    Info(Info),
+    /// Tell what a job would cost; fetches headers only.
+    Plan(Plan),
+    /// Write the per-pixel median of a stack of exposures.
+    Median(Median),
+    /// Serve the pages, and a folder of data by ranges.
+    Serve(Serve),
+    /// List and remove what killed runs have left in a folder.
+    Clean(Clean),
+    /// Write a deterministic demo stack.
+    DemoData(DemoData),
+}
+
+/// Arguments of `sectile info`.
+#[derive(Debug, Args)]
+pub struct Info {
+    /// FITS files or URLs.
+    #[arg(required = true, value_name = "SOURCE")]
+    pub sources: Vec<String>,
+}
+
+/// Arguments of `sectile plan`.
+#[derive(Debug, Args)]
+pub struct Plan {
+    /// The job to be planned.
+    #[command(subcommand)]
+    pub job: Planned,
+}
+
+/// A job that can be planned.
+#[derive(Debug, Subcommand)]
+pub enum Planned {
+    /// The per-pixel median of a stack.
+    Median(Box<PlanMedian>),
+}
+
+/// Arguments of `sectile plan median`: those of `sectile median`, so that a command line can be
+/// tried by putting `plan` in front.
+#[derive(Debug, Args)]
+pub struct PlanMedian {
+    #[command(flatten)]
+    pub stack: Stack,
+    #[command(flatten)]
+    pub extras: Extras,
+    /// Accepted as in `sectile median`, and checked; nothing is written.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of `sectile median`.
+#[derive(Debug, Args)]
+pub struct Median {
+    #[command(flatten)]
+    pub stack: Stack,
+    #[command(flatten)]
+    pub extras: Extras,
+    /// Where to write: .fits or .fit (median and count), .png (16 bits) or .npy (median).
+    #[arg(short, long, required = true, value_name = "OUT")]
+    pub output: PathBuf,
+}
+
+/// A stack, and how it is read.
+#[derive(Debug, Args)]
+pub struct Stack {
+    /// Files, URLs, text lists of either, or JWST associations (*_asn.json).
+    #[arg(required = true, value_name = "EXPOSURES")]
+    pub exposures: Vec<String>,
+    /// Total memory for slots, scratch and tables.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    pub memory: String,
+    /// Requests in flight at one time.
+    #[arg(long, value_name = "R", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub in_flight: u16,
+    /// The image: NAME, NAME,VERSION or an index; else SCI, else the first HDU with pixels.
+    #[arg(long, value_name = "HDU")]
+    pub hdu: Option<Selection>,
+    /// Which plane of a cube, counted from 0.
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub plane: u64,
+    /// Only these pixels: half-open, counted from 0, y up.
+    #[arg(long, value_name = "X0,Y0,X1,Y1", value_parser = parse_rectangle)]
+    pub rect: Option<[u32; 4]>,
+    /// A coarse picture: every K-th pixel of every K-th row.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    pub preview: Option<u32>,
+    /// Go on although pointing or scale differ.
+    #[arg(long)]
+    pub ignore_wcs: bool,
+    /// Go on although units differ.
+    #[arg(long)]
+    pub ignore_units: bool,
+    /// Send this with every request; may be given several times.
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = parse_header)]
+    pub headers: Vec<(String, String)>,
+}
+
+/// What `sectile median` writes besides OUT, and where it begins.
+#[derive(Debug, Args)]
+pub struct Extras {
+    /// Also write 256 × 256 PNG tiles DIR/z/x/y.png; z = 0 is the coarsest, y = 0 the top.
+    #[arg(long, value_name = "DIR")]
+    pub tiles: Option<PathBuf>,
+    /// Begin anew, even if a killed run could be gone on with.
+    #[arg(long)]
+    pub restart: bool,
+}
+
+/// Arguments of `sectile serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The folder shown at /data/.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+    /// The port; 0 takes any free one.
+    #[arg(long, default_value_t = 8787)]
+    pub port: u16,
+    /// The address to listen on; 0.0.0.0 lets other machines in.
+    #[arg(long, default_value = "127.0.0.1")]
+    pub host: IpAddr,
+    /// The folder of the pages shown at /.
+    #[arg(long, value_name = "DIR")]
+    pub pages: Option<PathBuf>,
+}
+
+/// Arguments of `sectile clean`.
+#[derive(Debug, Args)]
+pub struct Clean {
+    /// The folder to look in; folders inside it are left alone.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+    /// Only list.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Arguments of `sectile demo-data`.
+#[derive(Debug, Args)]
+pub struct DemoData {
+    /// The folder to write into; it is made if there is none.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// How many exposures.
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=999))]
+    pub exposures: u32,
+    /// Width and height in pixels.
+    #[arg(long, value_name = "PIXELS", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(64..=4096))]
+    pub size: u32,
+    /// Another number gives another sky.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Reads `x0,y0,x1,y1`; that it lies inside the image is checked once its shape is known.
+fn parse_rectangle(text: &str) -> Result<[u32; 4], String> {
+    let numbers: Vec<u32> = text
+        .split(',')
+        .map(|number| number.trim().parse::<u32>())
+        .collect::<Result<_, _>>()
+        .map_err(|_| format!("{text:?} is not four whole numbers x0,y0,x1,y1"))?;
+    let [x0, y0, x1, y1] = numbers[..] else {
+        return Err(format!("{text:?} is not four whole numbers x0,y0,x1,y1"));
+    };
+    if x0 >= x1 || y0 >= y1 {
+        return Err(format!(
+            "{text:?} holds no pixel: x1 and y1 are exclusive and must be greater than x0 and y0"
+        ));
+    }
+    Ok([x0, y0, x1, y1])
+}
+
+/// Reads `Name: value`.
+fn parse_header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or_else(|| {
+        format!("{text:?} has no colon; write for instance 'Authorization: Bearer …'")
+    })?;
+    let (name, value) = (name.trim(), value.trim());
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if name.is_empty() || !name.chars().all(is_token) {
+        return Err(format!("{name:?} is not a header's name"));
+    }
+    if value.chars().any(|c| c.is_control() && c != '\t') {
+        return Err(format!("the value of {name} holds a control character"));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn rectangles_are_four_numbers_with_pixels_inside() {
+        assert_eq!(parse_rectangle("1, 2,3,4"), Ok([1, 2, 3, 4]));
+        for wrong in [
+            "",
+            "1,2,3",
+            "1,2,3,4,5",
+            "1,2,x,4",
+            "-1,0,3,4",
+            "3,0,3,4",
+            "0,5,3,4",
+        ] {
+            assert!(parse_rectangle(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn headers_are_names_and_values() {
+        assert_eq!(
+            parse_header("Authorization: Bearer a:b"),
+            Ok(("Authorization".into(), "Bearer a:b".into()))
+        );
+        for wrong in ["", "Authorization", ": x", "A B: x", "A: x\r\nB: y"] {
+            assert!(parse_header(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

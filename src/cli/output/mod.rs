@@ -1,0 +1,239 @@
+//! What `median` writes, and how it goes on after a kill.
+//!
+//! Finished sections go into a [`part`] file beside the output, which is a FITS file in the making
+//! ([`layout`]); a [`journal`] tells which rows of it are on the disk. When all are, the part gets
+//! the final name, or is converted ([`convert`], [`tiles`]) into a file that does. So nothing
+//! half-written is ever seen under the final name.
+
+mod convert;
+mod coverage;
+pub mod format;
+pub mod journal;
+pub mod layout;
+pub mod part;
+pub mod place;
+mod tiles;
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::cli::failure::{Failure, Result};
+use crate::cli::report::Report;
+use coverage::Coverage;
+use format::Format;
+use journal::{Journal, Past};
+use layout::Layout;
+use part::{Band, Part};
+use place::Place;
+
+/// Longest time between a section's end and its line in the journal. Waiting for the disk after
+/// every small section would cost more than the sections.
+const CHECKPOINT: Duration = Duration::from_millis(200);
+
+/// Where results are wanted.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The file.
+    pub target: PathBuf,
+    /// What kind of file.
+    pub format: Format,
+    /// The folder of tiles, if tiles are wanted.
+    pub tiles: Option<PathBuf>,
+    /// The unit of the values, for pictures.
+    pub unit: Option<String>,
+}
+
+impl Wanted {
+    /// Refuses, before anything is fetched, what would fail in the end.
+    pub fn check(&self) -> Result<()> {
+        let target = &self.target;
+        if target.is_dir() {
+            return Err(Failure::input(
+                "file",
+                format!("{}: is a folder; name a file", target.display()),
+            ));
+        }
+        for path in std::iter::once(target).chain(&self.tiles) {
+            let folder = match path.components().as_path().parent() {
+                Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+                Some(parent) => parent,
+                None => continue,
+            };
+            if !folder.is_dir() {
+                return Err(Failure::input(
+                    "missing",
+                    format!(
+                        "{}: there is no folder {}",
+                        path.display(),
+                        folder.display()
+                    ),
+                ));
+            }
+        }
+        match &self.tiles {
+            Some(tiles) => tiles::check(tiles),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An output in the making, locked for this process.
+#[derive(Debug)]
+pub struct Output {
+    wanted: Wanted,
+    place: Place,
+    journal: Journal,
+    part: Part,
+    coverage: Coverage,
+    saved: Instant,
+}
+
+impl Output {
+    /// Begins an output, or goes on with one whose fingerprint is the same.
+    ///
+    /// `fingerprint` is an object that holds everything the bytes of the result depend on.
+    pub fn begin(
+        wanted: &Wanted,
+        layout: &Layout,
+        fingerprint: &Value,
+        restart: bool,
+        report: &Report,
+    ) -> Result<Self> {
+        let place = Place::new(&wanted.target);
+        let mut journal = Journal::open(&place.journal)?;
+        let finished = if restart {
+            None
+        } else {
+            earlier(&mut journal, &place, layout, fingerprint, report)?
+        };
+        let (part, finished) = match finished {
+            Some(found) => found,
+            None => {
+                // The journal first: rows that it named must not outlive their bytes.
+                journal.begin(fingerprint)?;
+                (Part::create(&place.part, layout)?, Vec::new())
+            }
+        };
+        Ok(Self {
+            wanted: wanted.clone(),
+            coverage: Coverage::new(layout.width, layout.height, &finished),
+            place,
+            journal,
+            part,
+            saved: Instant::now(),
+        })
+    }
+
+    /// The rows of the result that are still to be computed.
+    pub fn missing(&self) -> Vec<Range<u32>> {
+        self.coverage.missing()
+    }
+
+    /// Writes part of the result.
+    pub fn write(&mut self, band: &Band<'_>) -> Result<()> {
+        self.part.write(band)?;
+        self.coverage.add(band.y..band.y + band.rows, band.width);
+        if self.saved.elapsed() >= CHECKPOINT {
+            self.save()?;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that what was written can be gone on with.
+    pub fn save(&mut self) -> Result<()> {
+        let rows = self.coverage.take_fresh();
+        if !rows.is_empty() {
+            self.part.sync()?;
+        }
+        for rows in rows {
+            self.journal.finish(&rows)?;
+        }
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    /// Gives the result its final name, once no row is missing; removes what lay beside it.
+    pub fn finish(mut self) -> Result<()> {
+        self.save()?;
+        if let Some(folder) = &self.wanted.tiles {
+            tiles::write(&mut self.part, folder, self.wanted.unit.as_deref())?;
+        }
+        let Place {
+            target,
+            part,
+            fresh,
+            ..
+        } = &self.place;
+        match self.wanted.format {
+            Format::Fits => name_finally(part, target)?,
+            Format::Png => {
+                convert::to_png(&mut self.part, fresh, self.wanted.unit.as_deref())?;
+                name_finally(fresh, target)?;
+            }
+            Format::Npy => {
+                convert::to_npy(&mut self.part, fresh)?;
+                name_finally(fresh, target)?;
+            }
+        }
+        place::remove_file(part).map_err(|error| Failure::file(part, "cannot remove", &error))?;
+        self.journal.remove()
+    }
+}
+
+/// What an earlier run has left, if it can be gone on with; else says why not.
+fn earlier(
+    journal: &mut Journal,
+    place: &Place,
+    layout: &Layout,
+    fingerprint: &Value,
+    report: &Report,
+) -> Result<Option<(Part, Vec<Range<u32>>)>> {
+    let why = match journal.past(fingerprint, layout.height)? {
+        Past::Nothing => return Ok(None),
+        Past::Finished(rows) => match Part::reopen(&place.part, layout)? {
+            Some(part) => {
+                let done: u64 = rows
+                    .iter()
+                    .map(|rows| u64::from(rows.end - rows.start))
+                    .sum();
+                report.detail(
+                    1,
+                    &format!("going on: {done} of {} rows are finished", layout.height),
+                );
+                return Ok(Some((part, rows)));
+            }
+            None => "its part file is gone or not of this job".to_owned(),
+        },
+        Past::Other(why) => why,
+    };
+    report.warn(&format!(
+        "{}: begins anew, since an unfinished run cannot be gone on with: {why}",
+        place.target.display()
+    ));
+    Ok(None)
+}
+
+/// Renames a file that is whole; what bore the name before is replaced at once.
+fn name_finally(from: &Path, to: &Path) -> Result<()> {
+    let refused =
+        |error: &std::io::Error| Failure::file(to, "cannot give the output its name", error);
+    fs::File::open(from)
+        .and_then(|file| file.sync_all())
+        .and_then(|()| fs::rename(from, to))
+        .map_err(|error| refused(&error))?;
+    // So that the name itself is on the disk; where folders cannot be opened there is no such need.
+    if let Some(folder) = to.parent()
+        && let Ok(folder) = fs::File::open(if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        })
+    {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! The names of what lies beside an output until it is finished.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Ends the name of the file that finished sections are written to.
+pub const PART: &str = ".sectile-part";
+/// Ends the name of the list of finished sections.
+pub const JOURNAL: &str = ".sectile-journal";
+/// Ends the name of a converted file until it gets its final name.
+pub const FRESH: &str = ".sectile-fresh";
+/// Ends the name of a folder of tiles until it gets its final name.
+pub const TILES: &str = ".sectile-tiles";
+
+/// An output and what lies beside it.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The final name.
+    pub target: PathBuf,
+    /// Where finished sections go.
+    pub part: PathBuf,
+    /// Which sections those are.
+    pub journal: PathBuf,
+    /// Where a conversion goes.
+    pub fresh: PathBuf,
+}
+
+impl Place {
+    /// The names that belong to an output.
+    pub fn new(target: &Path) -> Self {
+        Self {
+            target: target.to_owned(),
+            part: beside(target, PART),
+            journal: beside(target, JOURNAL),
+            fresh: beside(target, FRESH),
+        }
+    }
+}
+
+/// `path` with something added to its last name.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    // A trailing slash would make a hidden file inside the folder out of it.
+    let mut name: OsString = path.components().as_path().as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Removes a file; that there is none is fine.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a folder of tiles: `z/x/y.png` with numbers for names, and nothing else.
+///
+/// A folder that holds anything else stays, with what it holds; that there is none is fine.
+pub fn remove_tiles(folder: &Path) -> io::Result<()> {
+    remove_level(folder, 0)
+}
+
+fn remove_level(folder: &Path, depth: u8) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let kind = entry.file_type()?;
+        match name.to_str() {
+            Some(name) if depth < 2 && kind.is_dir() && is_number(name) => {
+                remove_level(&entry.path(), depth + 1)?;
+            }
+            Some(name)
+                if depth == 2
+                    && kind.is_file()
+                    && name.strip_suffix(".png").is_some_and(is_number) =>
+            {
+                remove_file(&entry.path())?;
+            }
+            _ => {}
+        }
+    }
+    fs::remove_dir(folder)
+}
+
+fn is_number(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_beside_the_output() {
+        let place = Place::new(Path::new("a/out.fits"));
+        assert_eq!(place.part, Path::new("a/out.fits.sectile-part"));
+        assert_eq!(place.journal, Path::new("a/out.fits.sectile-journal"));
+        assert_eq!(
+            beside(Path::new("tiles/"), TILES),
+            Path::new("tiles.sectile-tiles")
+        );
+    }
+
+    #[test]
+    fn only_tiles_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let tiles = folder.path().join("t.sectile-tiles");
+        fs::create_dir_all(tiles.join("0/0")).unwrap();
+        fs::write(tiles.join("0/0/0.png"), "x").unwrap();
+        fs::create_dir_all(tiles.join("1/0")).unwrap();
+        fs::write(tiles.join("1/0/mine.txt"), "x").unwrap();
+        assert!(remove_tiles(&tiles).is_err());
+        assert!(!tiles.join("0").exists());
+        assert!(tiles.join("1/0/mine.txt").exists());
+        fs::remove_file(tiles.join("1/0/mine.txt")).unwrap();
+        remove_tiles(&tiles).unwrap();
+        remove_tiles(&tiles).unwrap();
+        assert!(!tiles.exists());
+    }
+}

@@ -1,0 +1,112 @@
+//! `sectile plan`: what a job would read and hold, from headers alone.
+
+use std::path::Path;
+
+use sectile::stack::plan::{Layout, Plan};
+use serde_json::{Value, json};
+
+use crate::cli::arguments::PlanMedian;
+use crate::cli::failure::Result;
+use crate::cli::interrupt;
+use crate::cli::output::format::Format;
+use crate::cli::report::{Report, size};
+use crate::cli::stack::{self, Opened};
+
+/// Runs `sectile plan median`.
+pub fn run(arguments: &PlanMedian, report: &mut Report) -> Result<()> {
+    arguments
+        .output
+        .as_deref()
+        .map(Path::new)
+        .map(Format::of)
+        .transpose()?;
+    let wish = stack::wish(&arguments.stack)?;
+    let cancel = interrupt::listen()?;
+    let opened = stack::open(&arguments.stack, cancel, report)?;
+    let plan = Plan::new(&opened.stack, &wish)?;
+    for warning in &plan.warnings {
+        report.warn(warning);
+    }
+    report.event("plan", fields(&opened, &plan));
+    for line in table(&opened, &plan) {
+        report.line(&line);
+    }
+    report.done(&opened.tally);
+    Ok(())
+}
+
+/// The plan's own fields, and the shapes of input and result.
+pub fn fields(opened: &Opened, plan: &Plan) -> Value {
+    let mut fields = serde_json::to_value(plan).unwrap_or_default();
+    if let Value::Object(fields) = &mut fields {
+        // They have been said as events of their own.
+        fields.remove("warnings");
+        fields.insert(
+            "image".into(),
+            json!([opened.stack.width, opened.stack.height]),
+        );
+        fields.insert("result".into(), json!([plan.width(), plan.height()]));
+        fields.insert(
+            "bitpix".into(),
+            json!(if opened.stack.wide { -64 } else { -32 }),
+        );
+        fields.insert("unit".into(), json!(opened.stack.unit));
+    }
+    fields
+}
+
+fn table(opened: &Opened, plan: &Plan) -> Vec<String> {
+    let stack = &opened.stack;
+    let layout = match plan.layout {
+        Layout::Span => "one a section and exposure",
+        Layout::Rows => "one a row and exposure",
+    };
+    let chosen = match &opened.first.name {
+        Some(name) => format!("{name},{} (HDU {})", opened.first.ver, opened.first.hdu),
+        None => format!("HDU {}", opened.first.hdu),
+    };
+    let rows = [
+        (
+            "exposures",
+            format!(
+                "{} of {}×{} pixels, {chosen}",
+                plan.exposures, stack.width, stack.height
+            ),
+        ),
+        (
+            "result",
+            format!(
+                "{}×{} pixels of {} bits",
+                plan.width(),
+                plan.height(),
+                if stack.wide { 64 } else { 32 }
+            ),
+        ),
+        (
+            "sections",
+            format!(
+                "{} of up to {} rows × {} columns",
+                plan.sections, plan.rows, plan.columns
+            ),
+        ),
+        ("requests", format!("{}, {layout}", plan.requests)),
+        ("payload", size(plan.payload_bytes)),
+        (
+            "slots",
+            format!("{} of {}", plan.slots, size(plan.slot_bytes)),
+        ),
+        (
+            "peak",
+            format!("{} of {}", size(plan.peak_bytes), size(plan.memory)),
+        ),
+        ("minimum", size(plan.minimum_bytes)),
+        ("shards", plan.shards.to_string()),
+        (
+            "time",
+            format!("about {:.1} s at 50 ms latency and 100 MB/s", plan.seconds),
+        ),
+    ];
+    rows.iter()
+        .map(|(name, what)| format!("{name:10} {what}"))
+        .collect()
+}

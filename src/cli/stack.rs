@@ -1,0 +1,151 @@
+//! From the exposures on the command line to a stack: lists are read, headers are walked.
+
+use std::sync::atomic::AtomicBool;
+
+use sectile::budget;
+use sectile::drive;
+use sectile::drive::native::{Options, Run, Source, walk_all};
+use sectile::fits::Image;
+use sectile::fits::walk::Walk;
+use sectile::job::Tally;
+use sectile::manifest;
+use sectile::stack::exposure::{Rules, Stack};
+use sectile::stack::plan::{Rect, Wish};
+
+use crate::cli::arguments;
+use crate::cli::failure::{Failure, Result};
+use crate::cli::report::Report;
+
+/// Bytes of the longest list that is read.
+const LIST: usize = 16 << 20;
+
+/// A stack whose headers have been read.
+#[derive(Debug)]
+pub struct Opened {
+    pub sources: Vec<Source>,
+    pub stack: Stack,
+    /// The image of the first exposure: what was chosen.
+    pub first: Chosen,
+    pub tally: Tally,
+}
+
+/// Which part of a file was chosen.
+#[derive(Debug)]
+pub struct Chosen {
+    pub hdu: u32,
+    pub name: Option<String>,
+    pub ver: i64,
+    pub planes: u64,
+}
+
+/// Walks the headers of all exposures and holds them together; says what the user should know.
+pub fn open(arguments: &arguments::Stack, cancel: &AtomicBool, report: &Report) -> Result<Opened> {
+    let mut tally = Tally::default();
+    let options = options(arguments)?;
+    let names = expand(&arguments.exposures, &options, &mut tally, report)?;
+    let sources = names
+        .iter()
+        .map(|name| Ok(Source::open(name, &options)?))
+        .collect::<Result<Vec<_>>>()?;
+    let selection = arguments.hdu.clone().unwrap_or_default();
+    let mut walks: Vec<Walk> = sources
+        .iter()
+        .map(|source| Walk::new(source.name(), selection.clone(), arguments.plane))
+        .collect();
+    let run = Run {
+        in_flight: usize::from(arguments.in_flight),
+        cancel,
+    };
+    let outcomes = walk_all(&sources, &mut walks, &run, &mut tally, |_, _| {})?;
+    let images: Vec<Result<Image, drive::Error>> = outcomes
+        .into_iter()
+        .zip(walks)
+        .map(|(outcome, walk)| outcome.and_then(|_| Ok(walk.into_image()?)))
+        .collect();
+    let images = all_or_first(images)?;
+    let first = images.first().map(|image| Chosen {
+        hdu: image.hdu,
+        name: image.name.clone(),
+        ver: image.ver,
+        planes: image.planes,
+    });
+    let rules = Rules {
+        ignore_wcs: arguments.ignore_wcs,
+        ignore_units: arguments.ignore_units,
+    };
+    let stack = Stack::open(images, rules)?;
+    for warning in &stack.warnings {
+        report.warn(warning);
+    }
+    let first = first.ok_or_else(|| Failure::input("parameter", "the list is empty"))?;
+    Ok(Opened {
+        sources,
+        stack,
+        first,
+        tally,
+    })
+}
+
+/// How servers are asked.
+pub fn options(arguments: &arguments::Stack) -> Result<Options> {
+    let options = Options::default();
+    let mut headers = arguments.headers.iter();
+    let options = headers.try_fold(options, |options, (name, value)| {
+        options.with_header(name, value)
+    });
+    Ok(options?)
+}
+
+/// What is asked of a plan.
+pub fn wish(arguments: &arguments::Stack) -> Result<Wish> {
+    Ok(Wish {
+        memory: budget::parse_size(&arguments.memory)?,
+        in_flight: u32::from(arguments.in_flight),
+        rect: arguments
+            .rect
+            .map(|[x0, y0, x1, y1]| Rect { x0, y0, x1, y1 }),
+        step: arguments.preview.unwrap_or(1),
+        ..Wish::default()
+    })
+}
+
+/// Replaces lists and associations by what they name.
+pub fn expand(
+    given: &[String],
+    options: &Options,
+    tally: &mut Tally,
+    report: &Report,
+) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for name in given {
+        let Some(kind) = manifest::Kind::of(name) else {
+            names.push(name.clone());
+            continue;
+        };
+        let source = Source::open(name, options)?;
+        let bytes = source.read_whole(LIST, tally)?;
+        let members = manifest::read(kind, name, &bytes)?;
+        for note in &members.notes {
+            report.warn(&format!("{}: {note}", source.name()));
+        }
+        names.extend(members.names);
+    }
+    Ok(names)
+}
+
+/// All images, or the first failure with the number of those that follow it.
+fn all_or_first(images: Vec<Result<Image, drive::Error>>) -> Result<Vec<Image>> {
+    let failed = images.iter().filter(|image| image.is_err()).count();
+    let images: Result<Vec<Image>, drive::Error> = images.into_iter().collect();
+    images.map_err(|error| {
+        let mut failure = Failure::from(error);
+        if failed > 1 {
+            failure.message = format!(
+                "{} (and {} more exposures failed)",
+                failure.message,
+                failed - 1
+            );
+        }
+        failure
+    })
+}
