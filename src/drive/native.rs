@@ -67,7 +67,9 @@ impl Source {
                 (Place::Web(target), Identity::default())
             }
             Some(scheme) if scheme.eq_ignore_ascii_case("file") => {
-                let path = PathBuf::from(&name[scheme.len() + 3..]);
+                let path = url::local_path(name)
+                    .ok_or_else(|| unspoken(name, "this address names no file of this machine"))?;
+                let path = PathBuf::from(path);
                 let known = file::inspect(name, &path)?;
                 (Place::File(path), known)
             }

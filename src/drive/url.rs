@@ -18,6 +18,29 @@ pub(super) fn is_http(url: &str) -> bool {
     })
 }
 
+/// The path that a `file://` URL names, or `None` if it names another machine.
+///
+/// RFC 8089 §2; percent-encoded bytes are decoded.
+pub(super) fn local_path(url: &str) -> Option<String> {
+    let host = authority(url)?;
+    if !host.is_empty() && !host.eq_ignore_ascii_case("localhost") {
+        return None;
+    }
+    let rest = url.split_once("://")?.1;
+    let mut path = Vec::with_capacity(rest.len());
+    let mut bytes = rest[host.len()..].bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            path.push(byte);
+            continue;
+        }
+        let digits = [bytes.next()?, bytes.next()?];
+        let digits = std::str::from_utf8(&digits).ok()?;
+        path.push(u8::from_str_radix(digits, 16).ok()?);
+    }
+    String::from_utf8(path).ok()
+}
+
 /// Scheme, host and port of a URL: who gets to see credentials.
 pub(super) fn origin(url: &str) -> Option<(String, String, u16)> {
     let scheme = scheme(url)?.to_ascii_lowercase();
@@ -152,6 +175,20 @@ mod tests {
     fn secrets_are_struck_out() {
         assert_eq!(redacted("http://u:p@h/a@b"), "http://***@h/a@b");
         assert_eq!(redacted("http://h/a@b"), "http://h/a@b");
+    }
+
+    #[test]
+    fn file_urls_name_paths() {
+        for (url, is) in [
+            ("file:///a/b%20c.fits", Some("/a/b c.fits")),
+            ("file://localhost/a", Some("/a")),
+            ("FILE:///%C3%A9", Some("/\u{e9}")),
+            ("file://other/a", None),
+            ("file:///a%2", None),
+            ("file:///a%zz", None),
+        ] {
+            assert_eq!(local_path(url).as_deref(), is, "{url}");
+        }
     }
 
     #[test]

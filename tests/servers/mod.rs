@@ -1,13 +1,52 @@
 //! Starts the misbehaving servers, and the smallest jobs that drive them.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use sectile::drive::native::Options;
+use sectile::drive::policy::Patience;
 use sectile::error::{Error, Result};
 use sectile::job::{Fetch, Job, Machine, Read as Part, Step};
+
+/// Size of the file that the modes serve: no multiple of anything.
+pub(crate) const SIZE: u64 = 20_011;
+/// A header's worth, a piece in the middle, and the end asked for beyond itself.
+pub(crate) const RANGES: [Range<u64>; 3] = [0..2880, 5000..9000, SIZE - 100..SIZE + 1000];
+
+/// Bytes that repeat nowhere near.
+pub(crate) fn content(size: u64) -> Vec<u8> {
+    let mut state = 1_u32;
+    (0..size)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        })
+        .collect()
+}
+
+pub(crate) fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.bin"), content(SIZE)).unwrap();
+    folder
+}
+
+/// Waits of milliseconds: what is tested is how often, not how long.
+pub(crate) fn hasty() -> Options {
+    Options::default().with_patience(Patience {
+        first_wait_ms: 4,
+        ..Patience::default()
+    })
+}
+
+pub(crate) fn slice(all: &[u8], range: &Range<u64>) -> Vec<u8> {
+    let end = range.end.min(all.len() as u64);
+    all[usize::try_from(range.start).unwrap()..usize::try_from(end).unwrap()].to_vec()
+}
 
 /// A server in a process of its own, ended when it is dropped.
 pub(crate) struct Server {
