@@ -88,13 +88,16 @@ pub(super) fn request(
 /// Whether trying again makes sense: not for a wrong name or certificate, nor for an address at
 /// which no server ever answered.
 fn may_pass(error: &ureq::Error, known: &Identity) -> bool {
-    use std::io::ErrorKind::{ConnectionRefused, InvalidData};
+    use std::io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionReset, InvalidData, TimedOut, UnexpectedEof,
+    };
     let answered = *known != Identity::default();
     match error {
         ureq::Error::Io(error) => match error.kind() {
             InvalidData => false,
-            ConnectionRefused => answered,
-            _ => true,
+            BrokenPipe | ConnectionAborted | ConnectionReset | TimedOut | UnexpectedEof => true,
+            // Refused, unreachable, or a name that is not found, which has no kind of its own.
+            _ => answered,
         },
         ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => answered,
         ureq::Error::Timeout(_) | ureq::Error::Protocol(_) | ureq::Error::BodyStalled => true,
