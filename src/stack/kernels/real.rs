@@ -29,6 +29,9 @@ pub(in crate::stack) trait Real:
     /// A number of rows.
     fn from_count(count: usize) -> Self;
 
+    /// As f64.
+    fn widen(self) -> f64;
+
     /// Whether this is NaN.
     fn is_missing(self) -> bool;
 
@@ -57,6 +60,10 @@ impl Real for f32 {
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const NAN: Self = Self::from_bits(0x7fc0_0000);
+
+    fn widen(self) -> f64 {
+        self.into()
+    }
 
     fn is_missing(self) -> bool {
         self.is_nan()
@@ -104,6 +111,10 @@ impl Real for f64 {
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const NAN: Self = Self::from_bits(0x7ff8_0000_0000_0000);
+
+    fn widen(self) -> f64 {
+        self
+    }
 
     fn is_missing(self) -> bool {
         self.is_nan()

@@ -14,10 +14,10 @@ use super::real::Real;
 const SAMPLE: usize = 16;
 
 /// Passes after which interpolation gives up.
-const INTERPOLATIONS: usize = 8;
+const INTERPOLATIONS: usize = 7;
 
-/// Bisections between two steps to the next value.
-const BISECTIONS: usize = 4;
+/// Bisections, every other of which is weighted, between two steps to the next value.
+const BISECTIONS: usize = 6;
 
 /// Values that the last pass picks in each lane.
 const PICKED: usize = 5;
@@ -86,6 +86,8 @@ struct Search<T, const H: usize> {
     below_count: [T; H],
     /// A pivot with too many values.
     above: [T; H],
+    /// How many.
+    above_count: [T; H],
 }
 
 impl<T: Real, const H: usize> Search<T, H> {
@@ -97,6 +99,7 @@ impl<T: Real, const H: usize> Search<T, H> {
             below: [T::NAN; H],
             below_count: [T::ZERO; H],
             above: [T::INFINITY; H],
+            above_count: [T::from_count(rows); H],
         }
     }
 
@@ -179,6 +182,9 @@ impl<T: Real, const H: usize> Search<T, H> {
             let (pivot, above) = (self.pivot[i], self.above[i]);
             self.above[i] = if self.count[i] > target { pivot } else { above };
         }
+        for (above, &count) in self.above_count.iter_mut().zip(&self.count) {
+            *above = if count > target { count } else { *above };
+        }
     }
 
     /// Brings the lanes within reach that interpolation left out, and gives those where equal values
@@ -201,17 +207,26 @@ impl<T: Real, const H: usize> Search<T, H> {
                 }
             }
             self.narrow();
-            for _ in 0..BISECTIONS {
+            for pass in 0..BISECTIONS {
                 if self.within_reach() {
                     return tied;
                 }
                 for i in 0..H {
-                    self.pivot[i] = between(self.below[i], self.above[i]);
+                    let part = if pass % 2 == 0 { self.share(i) } else { 0.5 };
+                    self.pivot[i] = between(self.below[i], self.above[i], part);
                 }
                 self.tally::<L, I>(rows);
                 self.narrow();
             }
         }
+    }
+
+    /// How far the middle is on the way from the lower to the upper bound of a lane, by the counts.
+    fn share(&self, lane: usize) -> f64 {
+        let below = self.below_count[lane];
+        let aim = self.target - T::from_count(PICKED / 2);
+        let share = (aim - below) / (self.above_count[lane] - below);
+        share.widen().clamp(0.02, 0.98)
     }
 
     /// Counts the values that do not exceed the pivots.
@@ -376,13 +391,20 @@ fn bracket<T: Real, const L: usize, const H: usize, const I: usize>(
     network::quartiles(&sample, low, high);
 }
 
-/// A value about half-way between two in the order of the bits, and below the upper one.
-fn between<T: Real>(below: T, above: T) -> T {
+/// The value that is a `part` of the way between two in the order of the bits, and below the upper.
+fn between<T: Real>(below: T, above: T, part: f64) -> T {
     let low = if below.is_missing() {
         T::NEG_INFINITY.key() - 1
     } else {
         below.key()
     };
     let gap = above.key().wrapping_sub(low).cast_unsigned();
-    T::from_key(low.wrapping_add((gap / 2).cast_signed()))
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "any value in between will do"
+    )]
+    let step = ((gap as f64 * part) as u64).min(gap.saturating_sub(1));
+    T::from_key(low.wrapping_add(step.cast_signed()))
 }
