@@ -1,0 +1,125 @@
+//! CPU time of the native median, one JSON object a line: `cargo bench --bench median -- [n,n,…]`.
+//!
+//! The same measure as `benches/wasm/median.mjs`: a million f32 values, big-endian, in calls of 1,024
+//! pixels; the least of many runs. On Linux it is the thread's time on the processor, elsewhere the
+//! clock's.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "a bench may stop at once, and its figures are rounded anyway"
+)]
+
+use std::time::{Duration, Instant};
+
+use sectile::fits::pixel::{Bitpix, Encoding};
+use sectile::stack::median::{Kernel, Samples};
+
+const ELEMENTS: usize = 1_000_000;
+const CALL: usize = 1024;
+
+fn main() {
+    let sizes: Vec<usize> = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'))
+        .map_or_else(
+            || vec![5, 10, 20, 40, 50, 100, 200, 400],
+            |list| list.split(',').map(|n| n.parse().unwrap()).collect(),
+        );
+    for n in sizes {
+        for nan in [0.0, 0.1] {
+            let width = ELEMENTS / n;
+            let bytes = stored(n * width, nan);
+            let mut stack = Stack::new(n, width);
+            let least = least(|| stack.reduce(&bytes));
+            let each = least.as_nanos() as f64 / (n * width) as f64;
+            println!(
+                r#"{{"target":"native","bench":"median","kind":"normal","bitpix":-32,"n":{n},"nan":{nan},"ns_per_element":{each:.3}}}"#
+            );
+        }
+    }
+}
+
+struct Stack {
+    kernel: Kernel,
+    width: usize,
+    out: Vec<f32>,
+    count: Vec<u16>,
+}
+
+impl Stack {
+    fn new(n: usize, width: usize) -> Self {
+        Self {
+            kernel: Kernel::new(n).unwrap(),
+            width,
+            out: vec![0.0; width],
+            count: vec![0; width],
+        }
+    }
+
+    fn reduce(&mut self, bytes: &[u8]) {
+        let encoding = Encoding::plain(Bitpix::F32);
+        for start in (0..self.width).step_by(CALL) {
+            let end = self.width.min(start + CALL);
+            let rows: Vec<Samples<'_>> = bytes
+                .chunks(self.width * 4)
+                .map(|row| Samples {
+                    bytes: &row[start * 4..end * 4],
+                    encoding,
+                })
+                .collect();
+            let (out, count) = (&mut self.out[start..end], &mut self.count[start..end]);
+            self.kernel.median_f32(&rows, out, count).unwrap();
+        }
+        std::hint::black_box(&self.out);
+    }
+}
+
+/// Bell-shaped values about 100, of which the share `nan` is missing.
+fn stored(values: usize, nan: f64) -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut unit = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / f64::from(1 << 24)
+    };
+    (0..values)
+        .flat_map(|_| {
+            let bell: f64 = (0..12).map(|_| unit()).sum::<f64>() - 6.0;
+            let missing = unit() < nan;
+            let value = if missing {
+                f32::NAN
+            } else {
+                (100.0 + 10.0 * bell) as f32
+            };
+            value.to_be_bytes()
+        })
+        .collect()
+}
+
+/// The least time of a run over two thirds of a second and ten runs.
+fn least(mut work: impl FnMut()) -> Duration {
+    let end = Instant::now() + Duration::from_millis(700);
+    let mut best = Duration::MAX;
+    let mut runs = 0;
+    while runs < 10 || Instant::now() < end {
+        let (wall, cpu) = (Instant::now(), on_processor());
+        work();
+        let spent = match (cpu, on_processor()) {
+            (Some(before), Some(after)) if after > before => after.checked_sub(before).unwrap(),
+            _ => wall.elapsed(),
+        };
+        best = best.min(spent);
+        runs += 1;
+    }
+    best
+}
+
+/// Time that this thread has had a processor, where the system tells.
+fn on_processor() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
+}
