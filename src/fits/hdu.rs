@@ -109,10 +109,7 @@ impl Hdu {
         };
         Ok(Self {
             index,
-            name: header
-                .text("EXTNAME")
-                .map(|name| name.trim().to_owned())
-                .filter(|name| !name.is_empty()),
+            name: name(&header),
             ver: header.int("EXTVER").unwrap_or(1),
             kind,
             bitpix,
@@ -164,6 +161,11 @@ pub(super) fn printable(text: &str) -> String {
         shown.push('…');
     }
     shown
+}
+
+fn name(header: &Header) -> Option<String> {
+    let name = header.text("EXTNAME")?.trim();
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 fn kind(index: u32, header: &Header, axes: &[u64]) -> Kind {

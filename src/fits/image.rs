@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::fits::card::{CARD, Value};
+use crate::fits::carried::with_primary;
 use crate::fits::hdu::{Hdu, Kind, printable, product};
-use crate::fits::header::{Header, is_end};
+use crate::fits::header::Header;
 use crate::fits::pixel::{Bitpix, Encoding};
 use crate::fits::wcs::Wcs;
 
@@ -44,7 +45,7 @@ pub struct Image {
 impl Image {
     /// Bytes of the plane.
     ///
-    /// Fits: the walk refuses planes that end beyond 2⁶⁴.
+    /// Never saturates: the walk refuses data that end beyond 2⁶⁴.
     #[must_use]
     pub fn data_len(&self) -> u64 {
         let pixels = u64::from(self.width) * u64::from(self.height);
@@ -66,17 +67,7 @@ impl Image {
         refuse(file, hdu)?;
         let width = length(file, hdu, 0)?;
         let height = length(file, hdu, 1)?;
-        let planes = product(hdu.axes.get(2..).unwrap_or_default()).unwrap_or(u64::MAX);
-        if plane >= planes {
-            return Err(Error::Parameter {
-                name: "--plane",
-                what: format!(
-                    "{file}: HDU {} has {planes} plane(s), 0 to {}, so there is no plane {plane}",
-                    hdu.label(),
-                    planes - 1
-                ),
-            });
-        }
+        let (planes, data_at) = place(file, hdu, plane)?;
         let mut notes = Vec::new();
         let encoding = encoding(file, hdu, &mut notes)?;
         if hdu.header.int("PCOUNT").is_some_and(|count| count != 0)
@@ -84,11 +75,7 @@ impl Image {
         {
             notes.push("PCOUNT or GCOUNT is set on an image: its first array is read".to_owned());
         }
-        let mut cards = carried(raw);
-        let own: Vec<String> = cards.iter().map(|card| keyword(card).to_owned()).collect();
-        let missing = |card: &&String| !own.iter().any(|key| key == keyword(card));
-        cards.extend(primary.iter().filter(missing).cloned());
-        let mut image = Self {
+        Ok(Self {
             file: file.to_owned(),
             hdu: hdu.index,
             name: hdu.name.clone(),
@@ -98,15 +85,12 @@ impl Image {
             height,
             planes,
             plane,
-            data_at: hdu.data_at,
+            data_at,
             unit: unit(&hdu.header),
             wcs: Wcs::from_header(&hdu.header),
-            cards,
+            cards: with_primary(raw, primary),
             notes,
-        };
-        // Cannot overflow: the walk has checked the length of all planes together.
-        image.data_at += image.data_len() * plane;
-        Ok(image)
+        })
     }
 
     /// Refuses a plane that ends beyond the file, and notes a missing filling of the last block.
@@ -145,6 +129,41 @@ impl Image {
             ));
         }
         Ok(())
+    }
+}
+
+/// The number of planes, and the first byte of the one that is meant.
+fn place(file: &str, hdu: &Hdu, plane: u64) -> Result<(u64, u64)> {
+    let (grid, rest) = hdu.axes.split_at(hdu.axes.len().min(2));
+    // The walk has multiplied all axes: their product fits.
+    let planes = product(rest).unwrap_or(u64::MAX);
+    if plane >= planes {
+        return Err(Error::Parameter {
+            name: "--plane",
+            what: format!(
+                "{file}: HDU {} has {planes} plane(s), 0 to {}, so there is no plane {plane}",
+                hdu.label(),
+                planes - 1
+            ),
+        });
+    }
+    let len = product(grid).and_then(|len| len.checked_mul(hdu.bitpix.size() as u64));
+    let before = len.and_then(|len| len.checked_mul(plane));
+    let end = before
+        .zip(len)
+        .and_then(|(before, len)| before.checked_add(len));
+    match before.zip(end) {
+        Some((before, end)) if end <= hdu.data_len => Ok((planes, hdu.data_at + before)),
+        _ => Err(Error::Format {
+            file: file.to_owned(),
+            at: hdu.header_at,
+            what: format!(
+                "HDU {}: GCOUNT leaves {} bytes of data, too few for its axes; the header is \
+                 damaged",
+                hdu.label(),
+                hdu.data_len
+            ),
+        }),
     }
 }
 
@@ -247,93 +266,4 @@ fn scaling(file: &str, hdu: &Hdu, key: &str, default: f64) -> Result<f64> {
             Err(wrong(&format!("= {} is no number", printable(&value))))
         }
     }
-}
-
-/// Keywords that describe the observation and not the grid: also handed down by the primary HDU.
-const OBSERVATION: [&str; 12] = [
-    "TELESCOP", "INSTRUME", "DETECTOR", "CHANNEL", "BAND", "FILTER", "FILTER1", "FILTER2", "PUPIL",
-    "OBJECT", "TARGNAME", "ORIGIN",
-];
-
-/// Cards of the primary HDU that describe the exposure as a whole.
-pub(super) fn handed_down(raw: &[u8]) -> Vec<String> {
-    let mut cards = carried(raw);
-    cards.retain(|card| OBSERVATION.contains(&keyword(card)));
-    cards
-}
-
-fn keyword(card: &str) -> &str {
-    card.get(..8).unwrap_or(card).trim_end()
-}
-
-/// The cards of a header that a result should carry, in their order.
-fn carried(raw: &[u8]) -> Vec<String> {
-    let mut cards = Vec::new();
-    let mut kept = false;
-    for card in raw.as_chunks::<CARD>().0 {
-        if is_end(card) {
-            break;
-        }
-        let text: String = card.iter().map(|b| legal(*b)).collect();
-        let key = keyword(&text);
-        // A long string goes on in the cards after it.
-        kept = match key {
-            "CONTINUE" => kept,
-            _ => text.get(8..10) == Some("= ") && (OBSERVATION.contains(&key) || of_grid(key)),
-        };
-        if kept {
-            cards.push(text);
-        }
-    }
-    cards
-}
-
-/// Headers may hold only printable ASCII (FITS 4.0 §4.1.2): results must, even if inputs do not.
-fn legal(byte: u8) -> char {
-    if matches!(byte, b' '..=b'~') {
-        char::from(byte)
-    } else {
-        '?'
-    }
-}
-
-/// Whether a keyword describes the unit or the WCS of the first two axes.
-///
-/// WCSAXES is left out: a plane has two axes, which is what its absence means. Distortions by table
-/// refer to other HDUs and are left out too.
-fn of_grid(key: &str) -> bool {
-    const WHOLE: [&str; 9] = [
-        "BUNIT", "RADESYS", "RADECSYS", "EQUINOX", "EPOCH", "LONPOLE", "LATPOLE", "WCSNAME",
-        "MJD-OBS",
-    ];
-    const PER_AXIS: [&str; 7] = [
-        "CTYPE", "CUNIT", "CRPIX", "CRVAL", "CDELT", "CROTA", "CNAME",
-    ];
-    const PER_TWO: [&str; 3] = ["CD", "PC", "PV"];
-    const SIP: [&str; 4] = ["A_", "B_", "AP_", "BP_"];
-    let axis = |text: &str| matches!(text, "1" | "2");
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let after = |stem: &&str| key.strip_prefix(*stem);
-    WHOLE.contains(&key)
-        || PER_AXIS.iter().filter_map(after).any(axis)
-        || PER_TWO.iter().filter_map(after).any(|rest| {
-            rest.split_once('_').is_some_and(|(i, j)| {
-                axis(i)
-                    && if key.starts_with("PV") {
-                        number(j)
-                    } else {
-                        axis(j)
-                    }
-            })
-        })
-        || SIP.iter().filter_map(after).any(|rest| {
-            rest == "ORDER"
-                || rest
-                    .split_once('_')
-                    .is_some_and(|(i, j)| number(i) && number(j))
-        })
-        || key.strip_prefix("WAT").is_some_and(|rest| {
-            rest.split_once('_')
-                .is_some_and(|(i, j)| axis(i) && number(j))
-        })
 }

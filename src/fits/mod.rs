@@ -5,6 +5,8 @@
 //! is on the sky; [`mod@write`] makes files.
 
 pub mod card;
+mod carried;
+mod choice;
 pub mod hdu;
 pub mod header;
 mod held;

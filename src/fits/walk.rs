@@ -7,10 +7,11 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::fits::card::CARD;
-use crate::fits::hdu::{Hdu, Selection, printable};
+use crate::fits::choice::Choice;
+use crate::fits::hdu::{Hdu, Selection};
 use crate::fits::header::{BLOCK, Header, is_end};
 use crate::fits::held::Held;
-use crate::fits::image::{Image, handed_down};
+use crate::fits::image::Image;
 use crate::fits::signature::{Foreign, excerpt, foreign};
 use crate::job::{Machine, Step};
 
@@ -28,9 +29,6 @@ pub const HEADER_LIMIT: u64 = 2 << 20;
 /// Most HDUs that are looked at.
 pub const HDU_LIMIT: u32 = 10_000;
 
-/// Most HDUs that a message lists.
-const LISTED: usize = 50;
-
 /// Finds one image in a file, header by header.
 ///
 /// Hands out every HDU it passes. It stops as soon as the choice is certain: by index or name at
@@ -45,8 +43,6 @@ const LISTED: usize = 50;
 #[derive(Debug)]
 pub struct Walk {
     file: String,
-    selection: Selection,
-    plane: u64,
     /// Whether the walk goes to the end though the choice is made.
     all: bool,
     held: Held,
@@ -59,23 +55,10 @@ pub struct Walk {
     asked: Option<Range<u64>>,
     /// End of the data of the HDU before, without the filling.
     data_end: u64,
-    /// Whether no later HDU can be a better choice.
-    certain: bool,
     /// Whether there are no more HDUs.
     ended: bool,
-    /// Cards of the primary HDU that describe the exposure as a whole.
-    primary: Vec<String>,
-    choice: Option<Choice>,
-    seen: Vec<String>,
+    choice: Choice,
     notes: Vec<String>,
-}
-
-/// An HDU that was chosen, or that will be if nothing better comes.
-#[derive(Debug)]
-struct Choice {
-    image: Result<Image>,
-    data_end: u64,
-    next_at: u64,
 }
 
 impl Walk {
@@ -84,8 +67,6 @@ impl Walk {
     pub fn new(file: &str, selection: Selection, plane: u64) -> Self {
         Self {
             file: file.to_owned(),
-            selection,
-            plane,
             all: false,
             held: Held::default(),
             header_at: 0,
@@ -93,11 +74,8 @@ impl Walk {
             scanned: 0,
             asked: None,
             data_end: 0,
-            certain: false,
             ended: false,
-            primary: Vec::new(),
-            choice: None,
-            seen: Vec::new(),
+            choice: Choice::new(selection, plane),
             notes: Vec::new(),
         }
     }
@@ -131,38 +109,15 @@ impl Walk {
     /// HDU is no image, has no pixels, or has them in a form that is not read;
     /// [`Error::Parameter`] if it has no such plane.
     pub fn into_image(self) -> Result<Image> {
-        let Some(choice) = self.choice else {
-            return Err(self.not_found());
-        };
-        let mut image = choice.image?;
-        if let Some(total) = self.held.total() {
-            let at_most = self.held.at_most();
-            image.check_end(choice.data_end, choice.next_at, total, at_most)?;
+        if !self.is_done() {
+            let what = "the walk is not finished, so that no image is chosen".to_owned();
+            return Err(self.format(self.header_at, what));
         }
+        let mut image = self
+            .choice
+            .into_image(&self.file, self.header_at, &self.held)?;
         image.notes.extend(self.notes);
         Ok(image)
-    }
-
-    fn not_found(&self) -> Error {
-        let list = self.listed();
-        let what = if !self.is_done() {
-            format!("the walk is not finished; found so far: {list}")
-        } else if self.selection == Selection::Default {
-            format!("no HDU holds an image with pixels; there are: {list}")
-        } else {
-            let selection = printable(&self.selection.to_string());
-            format!("HDU {selection} was not found; there are: {list}")
-        };
-        self.format(self.header_at, what)
-    }
-
-    fn listed(&self) -> String {
-        let mut list = self.seen.join("; ");
-        let more = self.index as usize - self.seen.len();
-        if more > 0 {
-            list = format!("{list}; and {more} more");
-        }
-        list
     }
 
     fn format(&self, at: u64, what: String) -> Error {
@@ -269,33 +224,13 @@ impl Walk {
              damaged or cut short{}",
             self.index,
             self.header_at,
-            self.advice()
+            self.choice.advice()
         );
         self.format(at, what)
     }
 
-    /// What to do about damage behind an image that could be read.
-    fn advice(&self) -> String {
-        match &self.choice {
-            Some(Choice {
-                image: Ok(image), ..
-            }) => format!(" (--hdu {} takes the image before it)", image.hdu),
-            _ => String::new(),
-        }
-    }
-
-    fn advised(&self, error: Error) -> Error {
-        match error {
-            Error::Format { file, at, mut what } => {
-                what.push_str(&self.advice());
-                Error::Format { file, at, what }
-            }
-            other => other,
-        }
-    }
-
     fn is_done(&self) -> bool {
-        self.ended || (self.certain && !self.all)
+        self.ended || (self.choice.is_certain() && !self.all)
     }
 
     /// Bytes that tell what begins here: a card, and at the start of the file enough to find the
@@ -360,7 +295,7 @@ impl Walk {
         if self.index == HDU_LIMIT {
             let what = format!(
                 "more than {HDU_LIMIT} HDUs, which is the limit{}",
-                self.advice()
+                self.choice.advice()
             );
             return Err(self.format(self.header_at, what));
         }
@@ -368,53 +303,17 @@ impl Walk {
         let len = (end as u64).next_multiple_of(BLOCK);
         let header = Header::parse(raw);
         let hdu = Hdu::new(&self.file, self.index, self.header_at, len, header);
-        let hdu = hdu.map_err(|error| self.advised(error))?;
-        if self.index == 0 {
-            let primary = handed_down(raw);
-            let odd = hdu.header.logical("SIMPLE") != Some(true);
-            self.primary = primary;
-            if odd {
-                self.notes.push(
-                    "SIMPLE is not T: the file says that it departs from the standard".to_owned(),
-                );
-            }
+        let hdu = hdu.map_err(|error| self.choice.advise(error))?;
+        if self.index == 0 && hdu.header.logical("SIMPLE") != Some(true) {
+            let note = "SIMPLE is not T: the file says that it departs from the standard";
+            self.notes.push(note.to_owned());
         }
-        self.consider(&hdu, end);
-        if self.seen.len() < LISTED {
-            self.seen.push(hdu.label());
-        }
+        let raw = self.held.from(self.header_at).get(..end);
+        self.choice
+            .consider(&self.file, &hdu, raw.unwrap_or_default());
         self.data_end = hdu.data_at + hdu.data_len;
         self.move_to(hdu.next_at);
         Ok(hdu)
-    }
-
-    /// Chooses the HDU if it is the one meant, or the best so far.
-    fn consider(&mut self, hdu: &Hdu, end: usize) {
-        let pixels = hdu.has_pixels();
-        let science = hdu
-            .name
-            .as_deref()
-            .is_some_and(|name| name.eq_ignore_ascii_case("SCI"));
-        let (take, certain) = match self.selection {
-            _ if self.certain => (false, true),
-            Selection::Default => (
-                pixels && (science || self.choice.is_none()),
-                pixels && science,
-            ),
-            _ => {
-                let named = self.selection.names(hdu);
-                (named, named)
-            }
-        };
-        if take {
-            let raw = &self.header()[..end];
-            self.choice = Some(Choice {
-                image: Image::new(&self.file, hdu, raw, &self.primary, self.plane),
-                data_end: hdu.data_at + hdu.data_len,
-                next_at: hdu.next_at,
-            });
-        }
-        self.certain |= certain;
     }
 
     /// Drops what is held before the next header.

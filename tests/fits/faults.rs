@@ -219,6 +219,18 @@ fn pcount_and_gcount_count_in_the_length() {
 }
 
 #[test]
+fn data_without_room_for_the_pixels_are_refused() {
+    let cube = [1 << 31, 1 << 30, 1 << 2];
+    let file = File::new(array(PRIMARY, -64, &cube, &["GCOUNT  = 0"]));
+    for plane in 0..4 {
+        let image = file
+            .walk(Walk::new("test.fits", Selection::Default, plane))
+            .image;
+        assert_error(image, "format", &["GCOUNT", "0 bytes of data"]);
+    }
+}
+
+#[test]
 fn what_follows_the_last_hdu_is_ignored_and_noted() {
     for (junk, word) in [
         (vec![0; 2880], "zeros"),
