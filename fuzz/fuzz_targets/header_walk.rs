@@ -2,7 +2,7 @@
 //! however the bytes arrive.
 //!
 //! `cargo fuzz run header_walk fuzz/corpus/header_walk tests/data/fits -- -dict=fuzz/header.dict`
-//! (with `--sanitizer none` on a stable toolchain).
+//! (on a stable toolchain with `RUSTC_BOOTSTRAP=1` in the environment).
 
 #![no_main]
 

@@ -52,6 +52,9 @@ fn other_files_are_named_for_what_they_look_like() {
     ] {
         for file in [File::new(head.to_vec()), File::new(head.to_vec()).hidden()] {
             assert_error(file.image(), code, words);
+            let walk = Walk::new("test.fits", Selection::Default, 0);
+            let parts = file.walk_in_parts(walk, |_| 7).image;
+            assert_eq!(parts, file.image());
         }
     }
 }
