@@ -1,14 +1,16 @@
 //! Codes and scale back out of a PNG.
 
-use std::io::Cursor;
+use std::borrow::Cow;
 
-use ::png::{BitDepth, ColorType, DecodingError, Limits, Transformations};
+use fdeflate::Decompressor;
 
+use super::chunk::{self, Chunk};
+use super::header::Header;
 use crate::error::{Error, Result};
 use crate::raster::plane::Scale;
 
 /// The name under which errors speak of a picture: it has come without one.
-const FILE: &str = "PNG picture";
+pub(super) const FILE: &str = "PNG picture";
 
 /// A decoded picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +29,7 @@ pub struct Tile {
     pub scale: Option<Scale>,
     /// BUNIT.
     pub unit: Option<String>,
-    /// All text, those three too, in the order of the file: first Latin-1, then UTF-8.
+    /// All text, those three too, in the order of the file.
     pub text: Vec<(String, String)>,
 }
 
@@ -48,109 +50,172 @@ fn find<'a>(text: &'a [(String, String)], keyword: &str) -> Option<&'a str> {
 
 /// Decodes a grey PNG of 8 or 16 bits, with or without alpha, interlaced or not.
 ///
-/// `limit` bounds the bytes of the decoded picture, its codes and alpha included, and of the
-/// decoder's own buffers, before any of them is allocated.
+/// `limit` bounds what is allocated beside the text: the unpacked rows, the codes, the alpha, and
+/// the packed bytes where they come in several chunks. It is checked before anything is. Checksums
+/// are all checked; chunks that say nothing about codes are passed over.
 ///
 /// # Errors
 /// [`Error::Format`] for what is no PNG, is damaged or cut short; [`Error::Unsupported`] for
 /// colour, palettes and fewer than 8 bits; [`Error::Budget`] for a picture beyond the limit.
 pub fn decode(bytes: &[u8], limit: u64) -> Result<Tile> {
-    // The decoder's own buffers: two rows and the text.
-    let limits = Limits {
-        bytes: usize::try_from(limit).unwrap_or(usize::MAX),
-    };
-    let mut decoder = ::png::Decoder::new_with_limits(Cursor::new(bytes), limits);
-    decoder.set_transformations(Transformations::IDENTITY);
-    decoder.set_ignore_iccp_chunk(true);
-    let header = decoder
-        .read_header_info()
-        .map_err(|e| damaged(bytes, limit, &e))?;
-    let (width, height) = header.size();
-    let form = (header.color_type, header.bit_depth);
-    let (color, depth) = grey(form)?;
-    // Room for the decoded bytes and for the codes made of them.
-    let need = u128::from(width)
-        * u128::from(height)
-        * color.samples() as u128
-        * u128::from(depth / 8 + 2);
-    if need > u128::from(limit) {
+    if !bytes.starts_with(&chunk::SIGNATURE) {
+        return Err(format(0, "not a PNG picture: its signature is missing"));
+    }
+    let parts = Parts::read(bytes)?;
+    let (header, samples) = (parts.header, parts.header.samples());
+    let packed: usize = parts.packed.iter().map(|part| part.len()).sum();
+    let packed_copy = if parts.packed.len() > 1 { packed } else { 0 };
+    let pixels = u128::from(header.width) * u128::from(header.height);
+    let unpacked = header.unpacked();
+    let need = unpacked + pixels * u128::from(samples) * 2 + packed_copy as u128;
+    let unpacked = usize::try_from(unpacked).ok();
+    let Some(unpacked) = unpacked.filter(|_| need <= u128::from(limit)) else {
         return Err(Error::Budget {
             need: u64::try_from(need).unwrap_or(u64::MAX),
             have: limit,
-            what: format!("a PNG picture of {width} x {height} pixels"),
+            what: format!(
+                "a PNG picture of {} x {} pixels",
+                header.width, header.height
+            ),
         });
-    }
-    let mut reader = decoder.read_info().map_err(|e| damaged(bytes, limit, &e))?;
-    let size = reader.output_buffer_size().unwrap_or(usize::MAX);
-    let mut raw = Vec::new();
-    raw.try_reserve_exact(size).map_err(|_| Error::Budget {
-        need: size as u64,
-        have: limit,
-        what: format!("a PNG picture of {width} x {height} pixels"),
-    })?;
-    raw.resize(size, 0);
-    reader
-        .next_frame(&mut raw)
-        .map_err(|e| damaged(bytes, limit, &e))?;
-    // Text may stand behind the picture, and a missing end is a missing part.
-    reader.finish().map_err(|e| damaged(bytes, limit, &e))?;
-    let text = texts(reader.info());
-    let (codes, alpha) = samples(&raw, color, depth);
+    };
+    let stream = match parts.packed.as_slice() {
+        [one] => Cow::Borrowed(*one),
+        several => Cow::Owned(several.concat()),
+    };
+    let mut raw = unpack(&stream, unpacked).map_err(|what| format(parts.packed_at, &what))?;
+    let (codes, alpha) = header
+        .pixels(&mut raw)
+        .ok_or_else(|| format(parts.packed_at, "a row has a filter that PNG does not know"))?;
+    let text = parts.text;
     Ok(Tile {
-        width,
-        height,
+        width: header.width,
+        height: header.height,
         codes,
         alpha,
-        depth,
+        depth: header.depth,
         scale: scale(&text),
         unit: find(&text, "BUNIT").map(str::to_owned),
         text,
     })
 }
 
-fn grey(form: (ColorType, BitDepth)) -> Result<(ColorType, u8)> {
-    let depth = match form {
-        (ColorType::Grayscale | ColorType::GrayscaleAlpha, BitDepth::Eight) => 8,
-        (ColorType::Grayscale | ColorType::GrayscaleAlpha, BitDepth::Sixteen) => 16,
-        (color, depth) => {
-            return Err(Error::Unsupported {
-                file: FILE.to_owned(),
-                what: format!(
-                    "{color:?} of {} bits; only grey and grey with alpha of 8 or 16 bits hold \
-                     codes",
-                    depth as u8
-                ),
-            });
+/// What of a file matters here.
+struct Parts<'a> {
+    header: Header,
+    /// The pixels, packed, in pieces.
+    packed: Vec<&'a [u8]>,
+    /// Where the first piece starts in the file.
+    packed_at: usize,
+    text: Vec<(String, String)>,
+}
+
+impl<'a> Parts<'a> {
+    fn read(bytes: &'a [u8]) -> Result<Self> {
+        let mut at = chunk::SIGNATURE.len();
+        let first = next(bytes, at)?;
+        if first.kind != *b"IHDR" {
+            return Err(format(at, "not a PNG picture: its header is missing"));
         }
-    };
-    Ok((form.0, depth))
+        let mut parts = Self {
+            header: Header::read(first.data, at)?,
+            packed: Vec::new(),
+            packed_at: 0,
+            text: Vec::new(),
+        };
+        at = first.end;
+        loop {
+            let part = next(bytes, at)?;
+            match &part.kind {
+                b"IEND" => break,
+                b"IDAT" => {
+                    if parts.packed.is_empty() {
+                        parts.packed_at = at;
+                    }
+                    parts.packed.push(part.data);
+                }
+                b"tEXt" => parts.text.extend(latin1(part.data)),
+                b"iTXt" => parts.text.extend(utf8(part.data)),
+                // A palette may stand beside grey. An upper-case letter says: not to be passed over.
+                b"PLTE" => {}
+                kind if kind[0].is_ascii_uppercase() => {
+                    let name = String::from_utf8_lossy(kind).into_owned();
+                    return Err(format(at, &format!("the chunk {name:?} is unknown")));
+                }
+                _ => {}
+            }
+            at = part.end;
+        }
+        if parts.packed.is_empty() {
+            return Err(format(at, "the PNG picture holds no pixels"));
+        }
+        Ok(parts)
+    }
 }
 
-fn samples(raw: &[u8], color: ColorType, depth: u8) -> (Vec<u16>, Option<Vec<u16>>) {
-    let sample = |bytes: &[u8]| match *bytes {
-        [high, low] => u16::from_be_bytes([high, low]),
-        [byte, ..] => u16::from(byte),
-        [] => 0,
+fn next(bytes: &[u8], at: usize) -> Result<Chunk<'_>> {
+    let Some(part) = chunk::take(bytes, at) else {
+        return Err(format(
+            bytes.len(),
+            "the PNG picture ends too early; fetch it again",
+        ));
     };
-    let size = usize::from(depth / 8);
-    let pixel = size * color.samples();
-    let pixels = raw.chunks_exact(pixel);
-    let codes = pixels.clone().map(|p| sample(&p[..size])).collect();
-    let alpha = (pixel > size).then(|| pixels.map(|p| sample(&p[size..])).collect());
-    (codes, alpha)
+    if part.sound {
+        return Ok(part);
+    }
+    Err(format(
+        at,
+        "the PNG picture is damaged: a checksum is wrong; fetch it again",
+    ))
 }
 
-fn texts(info: &::png::Info<'_>) -> Vec<(String, String)> {
-    let latin = &info.uncompressed_latin1_text;
-    let mut text: Vec<_> = latin
+/// A keyword, a zero byte, Latin-1.
+fn latin1(data: &[u8]) -> Option<(String, String)> {
+    let zero = data.iter().position(|byte| *byte == 0)?;
+    let text = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect();
+    Some((text(&data[..zero]), text(&data[zero + 1..])))
+}
+
+/// A keyword, a zero byte, flags, a language, another keyword, UTF-8. Compressed text is left alone:
+/// nothing that is needed here is ever compressed, and it may unpack to any size.
+fn utf8(data: &[u8]) -> Option<(String, String)> {
+    let mut fields = data.splitn(2, |byte| *byte == 0);
+    let keyword = fields
+        .next()?
         .iter()
-        .map(|chunk| (chunk.keyword.clone(), chunk.text.clone()))
+        .map(|byte| char::from(*byte))
         .collect();
-    // Compressed text is left alone: nothing that is needed here is ever compressed, and it may
-    // unpack to any size.
-    let utf8 = info.utf8_text.iter().filter(|chunk| !chunk.compressed);
-    text.extend(utf8.filter_map(|chunk| Some((chunk.keyword.clone(), chunk.get_text().ok()?))));
-    text
+    let rest = fields.next()?.strip_prefix(&[0, 0])?;
+    let text = rest.splitn(3, |byte| *byte == 0).nth(2)?;
+    Some((keyword, String::from_utf8(text.to_vec()).ok()?))
+}
+
+/// Inflates exactly `len` bytes.
+fn unpack(stream: &[u8], len: usize) -> Result<Vec<u8>, String> {
+    let mut raw = Vec::new();
+    // One byte more shows whether there is more than there should be.
+    raw.try_reserve_exact(len + 1)
+        .map_err(|_| format!("there is no memory for {len} bytes of pixels"))?;
+    raw.resize(len + 1, 0);
+    let mut inflate = Decompressor::new();
+    let (mut from, mut to) = (0, 0);
+    while !inflate.is_done() && to <= len {
+        let (taken, made) = inflate
+            .read(&stream[from..], &mut raw, to, true)
+            .map_err(|error| format!("the packed pixels are damaged: {error:?}"))?;
+        from += taken;
+        to += made;
+        if taken == 0 && made == 0 {
+            break;
+        }
+    }
+    if to != len || !inflate.is_done() {
+        return Err(format!(
+            "the pixels unpack to another size than {len} bytes"
+        ));
+    }
+    raw.truncate(len);
+    Ok(raw)
 }
 
 fn scale(text: &[(String, String)]) -> Option<Scale> {
@@ -161,22 +226,10 @@ fn scale(text: &[(String, String)]) -> Option<Scale> {
     scale.is_valid().then_some(scale)
 }
 
-fn damaged(bytes: &[u8], limit: u64, error: &DecodingError) -> Error {
-    match error {
-        DecodingError::LimitsExceeded => Error::Budget {
-            need: limit.saturating_add(1),
-            have: limit,
-            what: "decoding a PNG picture".to_owned(),
-        },
-        DecodingError::IoError(_) => Error::Format {
-            file: FILE.to_owned(),
-            at: bytes.len() as u64,
-            what: "the picture ends too early; fetch it again".to_owned(),
-        },
-        other => Error::Format {
-            file: FILE.to_owned(),
-            at: 0,
-            what: format!("not a whole PNG picture: {other}"),
-        },
+pub(super) fn format(at: usize, what: &str) -> Error {
+    Error::Format {
+        file: FILE.to_owned(),
+        at: at as u64,
+        what: what.to_owned(),
     }
 }

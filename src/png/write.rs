@@ -1,13 +1,14 @@
 //! Pictures too large for memory: rows in, bytes out.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ::png::StreamWriter;
+use fdeflate::Compressor;
 
 use super::encode::grey_alpha;
-use super::{Form, Meta, begin};
-use crate::error::{Error, Result};
+use super::filter::Filter;
+use super::{Form, Meta, chunk, front};
+use crate::error::Error;
 
 /// Bytes of one IDAT chunk.
 const CHUNK: usize = 64 << 10;
@@ -19,12 +20,14 @@ const CHUNK: usize = 64 << 10;
 /// end, so that no reader takes it for a whole one.
 pub struct Writer<W: Write> {
     out: W,
-    stream: StreamWriter<'static, Chunks>,
-    chunks: Chunks,
+    stream: Compressor<Deflated>,
+    deflated: Deflated,
+    filter: Filter,
     form: Form,
     width: usize,
-    left: u64,
-    row: Vec<u8>,
+    left: u32,
+    /// The bytes of one row, and later those of one chunk.
+    bytes: Vec<u8>,
 }
 
 impl<W: Write> Writer<W> {
@@ -34,20 +37,20 @@ impl<W: Write> Writer<W> {
     /// Those of `out`; [`io::ErrorKind::InvalidInput`] with an [`Error::Parameter`] inside if a
     /// side is 0 or a text keyword is none.
     pub fn new(out: W, width: u32, height: u32, form: Form, meta: &Meta) -> io::Result<Self> {
-        let chunks = Chunks::default();
-        let stream = start(chunks.clone(), (width, height), form, meta)
+        let head = front((width, height), form, &meta.lines(true))
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let width = width as usize;
+        let deflated = Deflated::default();
         let mut writer = Self {
             out,
-            stream,
-            chunks,
+            stream: Compressor::new(deflated.clone())?,
+            deflated,
+            filter: form.filter(width),
             form,
-            width,
-            left: u64::from(height),
-            row: Vec::with_capacity(width * form.size()),
+            width: width as usize,
+            left: height,
+            bytes: Vec::new(),
         };
-        writer.pass_on()?;
+        writer.out.write_all(&head)?;
         Ok(writer)
     }
 
@@ -58,7 +61,7 @@ impl<W: Write> Writer<W> {
     /// than the picture has.
     pub fn rows(&mut self, codes: &[u16]) -> io::Result<()> {
         let rows = codes.len() / self.width;
-        if !codes.len().is_multiple_of(self.width) || rows as u64 > self.left {
+        if !codes.len().is_multiple_of(self.width) || rows > self.left as usize {
             return Err(invalid(format!(
                 "{} codes in rows of {}, where {} rows are to come",
                 codes.len(),
@@ -67,18 +70,20 @@ impl<W: Write> Writer<W> {
             )));
         }
         for line in codes.chunks_exact(self.width) {
-            self.row.clear();
+            self.bytes.clear();
             match self.form {
                 Form::Grey => line
                     .iter()
-                    .for_each(|code| self.row.extend_from_slice(&code.to_be_bytes())),
+                    .for_each(|code| self.bytes.extend_from_slice(&code.to_be_bytes())),
                 Form::GreyAlpha => line
                     .iter()
-                    .for_each(|&code| self.row.extend_from_slice(&grey_alpha(code))),
+                    .for_each(|&code| self.bytes.extend_from_slice(&grey_alpha(code))),
             }
-            self.stream.write_all(&self.row)?;
+            self.stream.write_data(self.filter.row(&self.bytes))?;
             self.left -= 1;
-            self.pass_on()?;
+            while self.deflated.len() >= CHUNK {
+                pass_on(&self.deflated, &mut self.bytes, &mut self.out)?;
+            }
         }
         Ok(())
     }
@@ -91,36 +96,30 @@ impl<W: Write> Writer<W> {
         let Self {
             mut out,
             stream,
-            chunks,
-            left,
+            deflated,
+            mut bytes,
             ..
         } = self;
-        if left > 0 {
-            return Err(invalid(format!("{left} rows are missing")));
+        if self.left > 0 {
+            return Err(invalid(format!("{} rows are missing", self.left)));
         }
         stream.finish()?;
-        chunks.drain(|bytes| out.write_all(bytes))?;
+        while deflated.len() > 0 {
+            pass_on(&deflated, &mut bytes, &mut out)?;
+        }
+        bytes.clear();
+        chunk::put(*b"IEND", &[], &mut bytes);
+        out.write_all(&bytes)?;
         out.flush()?;
         Ok(out)
     }
-
-    fn pass_on(&mut self) -> io::Result<()> {
-        let Self { out, chunks, .. } = self;
-        chunks.drain(|bytes| out.write_all(bytes))
-    }
 }
 
-fn start(
-    chunks: Chunks,
-    size: (u32, u32),
-    form: Form,
-    meta: &Meta,
-) -> Result<StreamWriter<'static, Chunks>> {
-    let encoder = begin(chunks, size, form, meta.lines(true))?;
-    encoder
-        .write_header()
-        .and_then(|writer| writer.into_stream_writer_with_size(CHUNK))
-        .map_err(|error| super::refused(&error))
+/// Writes what has been compressed as one chunk of at most [`CHUNK`] bytes.
+fn pass_on(deflated: &Deflated, bytes: &mut Vec<u8>, out: &mut impl Write) -> io::Result<()> {
+    bytes.clear();
+    deflated.take(CHUNK, |data| chunk::put(*b"IDAT", data, bytes));
+    out.write_all(bytes)
 }
 
 fn invalid(what: String) -> io::Error {
@@ -130,28 +129,34 @@ fn invalid(what: String) -> io::Error {
     )
 }
 
-/// Where the encoder leaves its bytes until they are passed on.
+/// Where the compressor leaves its bytes until they fill a chunk.
 ///
-/// The encoder ends a stream in its destructor, where an error of the output would be lost; writing
-/// here cannot fail, and the output is written where errors can be given back.
+/// The compressor keeps what it writes into to itself until it ends, and stops the program if that
+/// fails in its last bytes; writing here cannot fail, and the output is written where errors can be
+/// given back.
 #[derive(Clone, Default)]
-struct Chunks(Arc<Mutex<Vec<u8>>>);
+struct Deflated(Arc<Mutex<Vec<u8>>>);
 
-impl Chunks {
-    fn drain(&self, take: impl FnOnce(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !bytes.is_empty() {
-            take(&bytes)?;
-            bytes.clear();
-        }
-        Ok(())
+impl Deflated {
+    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    fn take(&self, most: usize, give: impl FnOnce(&[u8])) {
+        let mut held = self.lock();
+        let len = most.min(held.len());
+        give(&held[..len]);
+        held.drain(..len);
     }
 }
 
-impl Write for Chunks {
+impl Write for Deflated {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.extend_from_slice(bytes);
+        self.lock().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
