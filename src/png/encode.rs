@@ -13,7 +13,7 @@ use crate::raster::plane::Scale;
 /// The same input gives the same bytes on every machine.
 ///
 /// # Cost
-/// 0.2 to 0.3 ms for a 256×256 tile natively and 0.7 to 1 ms in wasm; holds the picture twice.
+/// About 0.5 ms for a 256×256 tile, natively and in wasm; holds the picture twice.
 ///
 /// # Errors
 /// [`Error::Parameter`] if the codes are not `width · height`, a side is 0, or a text keyword is
