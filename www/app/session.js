@@ -143,7 +143,8 @@ export class Session extends EventTarget {
       const pass = (rect, step) =>
         compute.median({ rect, step, inFlight: how.inFlight }, {
           signal,
-          onSection: (section) => this.paint(layers, section),
+          // A section that was under way when the user cancelled is not painted after the fact.
+          onSection: (section) => signal.aborted || this.paint(layers, section),
           onProgress: (now) => tally.update(now),
         }).then((done) => tally.close(done));
       for (const { rect, step } of passes) {
@@ -208,7 +209,7 @@ export class Session extends EventTarget {
       try {
         const done = await compute.exposure(index, { rect: { x0: 0, y0: 0, x1: width, y1: height }, step: 1 }, {
           signal,
-          onSection: (section) => this.tell('painted', { plane, rect: plane.put(section, section.values) }),
+          onSection: (section) => signal.aborted || this.tell('painted', { plane, rect: plane.put(section, section.values) }),
           onProgress: (now) => tally.update(now),
         });
         tally.close(done);

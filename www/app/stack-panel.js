@@ -16,6 +16,7 @@ export class StackPanel {
     this.progress = new Progress(byId('progress'), byId('progress-bar'), byId('progress-text'));
     this.planned = false;
     this.turn = 0;
+    this.opening = 0;
     this.bind();
     this.listen();
   }
@@ -136,6 +137,8 @@ export class StackPanel {
     if (!this.checkBudget()) return false;
     const { hdu, nowcs } = this.state();
     this.planned = false;
+    this.opening += 1;
+    const { opening } = this;
     this.list.clear('');
     byId('exposures-hint').hidden = true;
     this.plan.clear('Reading headers…');
@@ -145,6 +148,7 @@ export class StackPanel {
     try {
       await this.session.open(entries, { memory: this.budget(), hdu, ignoreWcs: nowcs });
     } catch (error) {
+      if (opening !== this.opening) return false;
       this.progress.end('');
       this.plan.clear('No plan: the stack is not open.');
       if (error.name !== 'AbortError') this.failed(error);
@@ -153,7 +157,8 @@ export class StackPanel {
     this.progress.end('');
     this.list.setAll(this.session.stack.exposures);
     byId('sources').open = false;
-    for (const text of this.session.stack.warnings ?? []) this.notice.show('warning', text);
+    const warnings = this.session.stack.warnings ?? [];
+    if (warnings.length > 0) this.notice.show('warning', warnings.join(' '));
     this.layers().label();
     return this.replan();
   }
@@ -228,7 +233,8 @@ export class StackPanel {
     } catch (error) {
       this.progress.end(error.name === 'AbortError' ? 'Cancelled. What has arrived stays on screen.' : 'Stopped by an error.');
       say(byId('status'), error.name === 'AbortError' ? 'Cancelled.' : '');
-      if (error.name !== 'AbortError') this.failed(error);
+      // A retired core has told its own story, with a way on.
+      if (error.name !== 'AbortError' && !this.session.retired) this.failed(error);
     }
     this.layers().refresh();
   }
