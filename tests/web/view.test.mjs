@@ -162,7 +162,7 @@ describe('camera', () => {
   });
 });
 
-describe('view in Chromium', () => {
+describe('view in Chromium', { timeout: 120_000 }, () => {
   let browser;
   let server;
   let page;
@@ -286,6 +286,8 @@ describe('view in Chromium', () => {
       const gone = event('lost');
       extension.loseContext();
       await gone;
+      // The browser takes a restore only once the event has been dealt with.
+      await new Promise((done) => setTimeout(done, 50));
       const during = view.codeAt(3, 3);
       const back = event('restored');
       extension.restoreContext();

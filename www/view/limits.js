@@ -71,6 +71,7 @@ export function ticks(lo, hi, wanted) {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * 0.999) ?? raw;
   const out = [];
-  for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9 && out.length < 100; k += 1) out.push(k * step);
+  // + 0 turns −0 into 0.
+  for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9 && out.length < 100; k += 1) out.push(k * step + 0);
   return out;
 }
