@@ -42,6 +42,7 @@ export class Compute {
       options.onExposure?.(i, info);
     }
     this.field = query.has('ramp') ? ramp(this.width, this.height) : starField(this.width, this.height);
+    this.order = exposures.flatMap((info, i) => (info.ok ? [i] : []));
     this.used = exposures.filter((info) => info.ok).length;
     const warnings = query.has('warning') ? [query.get('warning')] : [];
     return { exposures, width: this.width, height: this.height, wide: false, unit: this.unit, hasSky: !query.has('nosky'), warnings };
@@ -80,7 +81,7 @@ export class Compute {
 
   exposure(index, { rect, step }, on) {
     record.calls.push(['exposure', index, rect, step]);
-    return this.stream(rect, step, on, 1, (i, x, y) => this.field.single(i, x, y, index), false);
+    return this.stream(rect, step, on, 1, (i, x, y) => this.field.single(i, x, y, this.order[index]), false);
   }
 
   async stream(rect, step, { onSection, onProgress, signal }, n, valueAt, counted) {
@@ -129,7 +130,7 @@ export class Compute {
   }
 
   async trap() {
-    this.onRetired('unreachable executed');
+    this.onRetired('the core has stopped (unreachable); start a new one');
     throw new CoreError('Retired', 'The core was stopped by a trap.');
   }
 

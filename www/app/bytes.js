@@ -6,7 +6,7 @@ const UNITS = { '': 1, b: 1, k: 1e3, kb: 1e3, m: 1e6, mb: 1e6, g: 1e9, gb: 1e9, 
  * Bytes meant by a text such as "64 MiB", "1.5GB" or "67108864"; a unit of 1,000 or of 1,024 as written.
  * @param {string} text
  * @returns {number} whole bytes
- * @throws {RangeError} when it is not a number with a known unit, or not within 1 byte … 4 GiB
+ * @throws {RangeError} when it is not a number with a known unit, or not within 1 byte … 1 GiB
  */
 export function parseBytes(text) {
   const match = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*$/i.exec(text);
@@ -14,7 +14,7 @@ export function parseBytes(text) {
   if (!unit) throw new RangeError(`“${text.trim()}” is not an amount of memory. Write it like 64 MiB or 0.5 GB.`);
   const bytes = Math.floor(Number(match[1]) * unit);
   if (bytes < 1) throw new RangeError('The memory budget must be more than nothing. Write it like 64 MiB.');
-  if (bytes > 2 ** 32) throw new RangeError('WebAssembly addresses 4 GiB at most. Write a smaller budget, like 512 MiB.');
+  if (bytes > 2 ** 30) throw new RangeError('In a page the core can hold 1 GiB at most. Write a smaller budget, like 512 MiB.');
   return bytes;
 }
 

@@ -12,8 +12,7 @@ export function exportName(plane, stem, extension) {
 
 /** A 16-bit PNG over the plane's whole range, its scale in text chunks. */
 export async function exportPng(compute, plane, stem) {
-  const values = plane.values instanceof Float32Array ? plane.values : Float32Array.from(plane.values);
-  const { width, height, unit } = plane;
+  const { width, height, values, unit } = plane;
   const blob = await compute.png({ width, height, values, scale: plane.exportScale(), unit });
   download(blob, exportName(plane, stem, 'png'));
 }

@@ -41,16 +41,16 @@ export function formatSeconds(seconds) {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** Right ascension in degrees as hours: 16h 41m 41.63s. */
+/** Right ascension in degrees as hours: 16h 41m 41.633s. */
 export function formatRa(degrees) {
   const wrapped = ((degrees % 360) + 360) % 360;
-  const [h, m, s] = sixtieths(wrapped / 15, 2);
+  const [h, m, s] = sixtieths(wrapped / 15, 3);
   return `${pad(h % 24)}h ${pad(m)}m ${s}s`;
 }
 
-/** Declination in degrees: +36° 27′ 40.7″. */
+/** Declination in degrees: +36° 27′ 40.68″. */
 export function formatDec(degrees) {
-  const [d, m, s] = sixtieths(Math.abs(degrees), 1);
+  const [d, m, s] = sixtieths(Math.abs(degrees), 2);
   return `${degrees < 0 ? '−' : '+'}${pad(d)}° ${pad(m)}′ ${s}″`;
 }
 

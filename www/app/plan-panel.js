@@ -89,11 +89,11 @@ export class Progress {
     return rate > 0 && now.at > 0.3 ? (tally.planned_bytes - now.bytes) / rate : 0;
   }
 
-  /** Ends with a sentence. */
-  end(text) {
+  /** Ends with a sentence; the bar is filled, or stays where it stopped. */
+  end(text, filled = true) {
     this.box.hidden = text === '';
-    this.bar.max = 1;
-    this.bar.value = 1;
+    if (filled) this.bar.value = this.bar.max;
+    else if (!this.bar.hasAttribute('value')) this.bar.value = 0;
     this.text.textContent = text;
   }
 }

@@ -207,7 +207,9 @@ export class Session extends EventTarget {
       this.tell('layers');
       const tally = new Tally(0, 0, (sum) => this.tell('progress', { ...sum, task: 'exposure' }));
       try {
-        const done = await compute.exposure(index, { rect: { x0: 0, y0: 0, x1: width, y1: height }, step: 1 }, {
+        // The core counts only the exposures that it uses.
+        const among = exposures.slice(0, index).filter((info) => info.ok).length;
+        const done = await compute.exposure(among, { rect: { x0: 0, y0: 0, x1: width, y1: height }, step: 1 }, {
           signal,
           onSection: (section) => signal.aborted || this.tell('painted', { plane, rect: plane.put(section, section.values) }),
           onProgress: (now) => tally.update(now),

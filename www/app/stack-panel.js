@@ -57,7 +57,7 @@ export class StackPanel {
     session.addEventListener('retired', ({ detail }) => {
       this.planned = false;
       this.enable();
-      this.notice.show('error', `The core was stopped and is not used again: ${detail.reason}. What is on screen stays; a fresh one reads the headers anew.`, {
+      this.notice.show('error', `${sentence(detail.reason)}. What is on screen stays; a new core reads the headers again.`, {
         label: 'Start a new core',
         run: () => this.replan(),
       });
@@ -231,7 +231,7 @@ export class StackPanel {
       this.progress.end(text);
       say(byId('status'), text);
     } catch (error) {
-      this.progress.end(error.name === 'AbortError' ? 'Cancelled. What has arrived stays on screen.' : 'Stopped by an error.');
+      this.progress.end(error.name === 'AbortError' ? 'Cancelled. What has arrived stays on screen.' : 'Stopped by an error.', false);
       say(byId('status'), error.name === 'AbortError' ? 'Cancelled.' : '');
       // A retired core has told its own story, with a way on.
       if (error.name !== 'AbortError' && !this.session.retired) this.failed(error);
@@ -259,6 +259,11 @@ export class StackPanel {
       make('small', '', held > 0 ? ` + pictures ${formatBytes(held)}` : ''),
     );
   }
+}
+
+/** With a capital first letter and no full stop. */
+function sentence(text) {
+  return (text.charAt(0).toUpperCase() + text.slice(1)).replace(/\.$/, '');
 }
 
 function decodeSafely(text) {
