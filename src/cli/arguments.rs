@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Say more about what is done; give twice for every request.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Whether messages are coloured; `auto` also honours NO_COLOR.
+    /// Whether messages are coloured; `auto` also honours `NO_COLOR`.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
     /// What to do.
@@ -30,7 +30,7 @@ pub struct Arguments {
 /// Whether messages are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless NO_COLOR is set.
+    /// On a terminal, unless `NO_COLOR` is set.
     Auto,
     /// Always.
     Always,

@@ -208,7 +208,7 @@ fn history(arguments: &Median, opened: &Opened, plan: &Plan) -> Vec<String> {
         ));
     }
     // A signed link's query is a secret and does not belong into a file that is passed on.
-    let names = opened.sources.iter().map(|source| source.name());
+    let names = opened.sources.iter().map(Source::name);
     lines.extend(names.map(|name| name.split(['?', '#']).next().unwrap_or(name).to_owned()));
     lines
 }
@@ -276,9 +276,8 @@ fn refuse_input_as_output(output: &Path, sources: &[Source]) -> Result<()> {
 /// Says that nothing was lost.
 fn advised(mut failure: Failure) -> Failure {
     if failure.exit == Exit::Interrupted {
-        failure.message =
-            "interrupted; the same command goes on from here, `sectile clean` removes what is left"
-                .to_owned();
+        "interrupted; the same command goes on from here, `sectile clean` removes what is left"
+            .clone_into(&mut failure.message);
     }
     failure
 }

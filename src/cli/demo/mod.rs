@@ -92,10 +92,7 @@ impl Demo {
             })
         })?;
         self.write_truth(&folder.join("truth.fits"))?;
-        let list = names
-            .iter()
-            .map(|name| format!("{name}\n"))
-            .collect::<String>();
+        let list = names.join("\n") + "\n";
         write_file(&folder.join("exposures.txt"), |out| {
             out.write_all(list.as_bytes())
         })?;
@@ -210,7 +207,7 @@ impl Demo {
     /// A TAN projection, turned a little: the sine and cosine are those of a 7-24-25 triangle.
     fn coordinates(&self, cards: &mut Cards) -> Result<()> {
         #[expect(clippy::cast_precision_loss, reason = "a width in pixels")]
-        let middle = (self.size as f64 + 1.0) / 2.0;
+        let middle = f64::midpoint(self.size as f64, 1.0);
         cards.integer("WCSAXES", 2, "number of coordinate axes")?;
         cards.text("CTYPE1", "RA---TAN", "gnomonic projection")?;
         cards.text("CTYPE2", "DEC--TAN", "gnomonic projection")?;

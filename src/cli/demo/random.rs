@@ -43,7 +43,8 @@ impl Random {
         for _ in 0..2 {
             let bits = self.next();
             for shift in [0, 16, 32, 48] {
-                sum += u32::from((bits >> shift) as u16);
+                let uniform = (bits >> shift & 0xffff) as u32;
+                sum += uniform;
             }
         }
         // Eight uniforms on 0..=65535 have mean 262,140 and variance 8·(65,536² − 1)/12.

@@ -208,7 +208,7 @@ mod tests {
         journal.finish(&(0..8)).unwrap();
         journal.finish(&(8..16)).unwrap();
         drop(journal);
-        fs::OpenOptions::new()
+        OpenOptions::new()
             .append(true)
             .open(&path)
             .unwrap()

@@ -110,13 +110,12 @@ impl Output {
         } else {
             earlier(&mut journal, &place, layout, fingerprint, report)?
         };
-        let (part, finished) = match finished {
-            Some(found) => found,
-            None => {
-                // The journal first: rows that it named must not outlive their bytes.
-                journal.begin(fingerprint)?;
-                (Part::create(&place.part, layout)?, Vec::new())
-            }
+        let (part, finished) = if let Some(found) = finished {
+            found
+        } else {
+            // The journal first: rows that it named must not outlive their bytes.
+            journal.begin(fingerprint)?;
+            (Part::create(&place.part, layout)?, Vec::new())
         };
         Ok(Self {
             wanted: wanted.clone(),

@@ -115,13 +115,13 @@ impl Part {
                     self.encode(at, &values[start..start + run], |values, out| {
                         put_f32(values, out);
                         Ok(())
-                    })?
+                    })?;
                 }
                 Values::F64(values) => {
                     self.encode(at, &values[start..start + run], |values, out| {
                         put_f64(values, out);
                         Ok(())
-                    })?
+                    })?;
                 }
             }
             let at = self.layout.count_at(band.x, y);

@@ -5,7 +5,7 @@
 /// A file's validators.
 #[derive(Debug)]
 pub struct Version {
-    /// A strong ETag, quoted.
+    /// A strong `ETag`, quoted.
     pub etag: String,
     /// The Last-Modified date.
     pub modified: String,
@@ -64,7 +64,7 @@ pub fn answer(wish: &Wish<'_>, version: &Version, size: u64) -> Answer {
     }
 }
 
-/// Whether a list of ETags names this one.
+/// Whether a list of `ETag`s names this one.
 fn lists(tags: &str, etag: &str, weakly: bool) -> bool {
     tags.split(',').map(str::trim).any(|tag| {
         let tag = if weakly {

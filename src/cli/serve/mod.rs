@@ -1,6 +1,6 @@
 //! `sectile serve`: the pages at `/`, a folder of data by ranges at `/data/`.
 //!
-//! A static server of our own, since the usual ones lack what range readers need: strong ETags with
+//! A static server of our own, since the usual ones lack what range readers need: strong `ETag`s with
 //! `If-Range`, and CORS that exposes `Content-Range`.
 
 mod conditions;
