@@ -138,7 +138,7 @@ export class BlobSource {
    */
   constructor(blob, name) {
     this.blob = blob;
-    this.key = name ?? (blob instanceof File ? blob.name : 'blob');
+    this.key = name ?? (typeof File !== 'undefined' && blob instanceof File ? blob.name : 'blob');
     this.size = blob.size;
   }
 
