@@ -2,8 +2,8 @@
  * A stand-in for app/client.js with the same protocol and no core behind it: page tests are about the page.
  *
  * What it does is said in the query of the first address: n, w, h exposures and size; rows in a section; delay in ms
- * a section; unit; name; excluded (indices); trap (section at which the core is retired); fail (open, plan or
- * median); large (a plan that calls for a preview); ramp (values x + w·y instead of a star field); nosky.
+ * a section; unit; name; excluded (indices); trap (section at which the core is retired); fail (open, empty,
+ * plan or median); large (a plan that calls for a preview); ramp (values x + w·y instead of a star field); nosky.
  * `globalThis.fake` records calls and how many are running.
  */
 
@@ -42,6 +42,7 @@ export class Compute {
       options.onExposure?.(i, info);
     }
     this.field = query.has('ramp') ? ramp(this.width, this.height) : starField(this.width, this.height);
+    if (query.get('fail') === 'empty') throw new CoreError('parameter', 'the list is empty');
     this.order = exposures.flatMap((info, i) => (info.ok ? [i] : []));
     this.used = exposures.filter((info) => info.ok).length;
     const warnings = query.has('warning') ? [query.get('warning')] : [];

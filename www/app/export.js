@@ -19,8 +19,9 @@ export async function exportPng(compute, plane, stem) {
 
 /** A FITS file with the plane's values, and for the median the count of exposures. */
 export async function exportFits(compute, plane, counts, stem) {
-  const { width, height, values } = plane;
-  const count = plane.name === 'median' && counts ? Uint16Array.from(counts.values, (n) => (n === n ? n : 0)) : null;
+  const { width, height } = plane;
+  const values = plane.values instanceof Uint16Array ? Float32Array.from(plane.values) : plane.values;
+  const count = plane.name === 'median' && counts ? counts.values : null;
   const blob = await compute.fits({ width, height, values, count });
   download(blob, exportName(plane, stem, 'fits'));
 }

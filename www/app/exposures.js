@@ -45,6 +45,16 @@ export class ExposureList {
     this.summarise();
   }
 
+  /** Why nothing can be opened, when every exposure is left out: the first one's reason. @returns {Error | null} */
+  get refusal() {
+    const known = this.exposures.filter(Boolean);
+    if (known.length === 0 || known.some((info) => info.ok)) return null;
+    const [{ name, reason }] = known;
+    const why = reason ?? 'no reason given';
+    const named = why.includes(shortName(name)) ? why : `${shortName(name)}: ${why}`;
+    return new Error(known.length === 1 ? named : `None of the ${known.length} exposures can be used. ${named}`);
+  }
+
   summarise() {
     const known = this.exposures.filter(Boolean);
     const used = known.filter((info) => info.ok).length;

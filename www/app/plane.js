@@ -1,3 +1,4 @@
+import { formatBytes } from './bytes.js';
 import { emptyRange, fit, fitForDisplay, grow, holds, quantise } from '../view/scale.js';
 
 /**
@@ -5,6 +6,15 @@ import { emptyRange, fit, fitForDisplay, grow, holds, quantise } from '../view/s
  *   values: Float32Array | Float64Array, count: Uint16Array | null}} Section
  * @typedef {{x0: number, y0: number, x1: number, y1: number}} Rect half-open, FITS pixels, y up
  */
+
+function allocate(Numbers, width, height) {
+  try {
+    return new Numbers(width * height);
+  } catch {
+    const bytes = formatBytes(width * height * Numbers.BYTES_PER_ELEMENT);
+    throw new RangeError(`The picture of ${width} × ${height} pixels takes ${bytes}, which this browser does not give a page. The command line has no such limit.`);
+  }
+}
 
 /**
  * One layer of the picture: values at full precision, and the scale that makes 16-bit codes of them.
@@ -15,11 +25,13 @@ import { emptyRange, fit, fitForDisplay, grow, holds, quantise } from '../view/s
 export class Plane {
   /**
    * @param {string} name @param {number} width @param {number} height @param {string | null} unit
-   * @param {boolean} wide double precision
+   * @param {typeof Float32Array | typeof Float64Array | typeof Uint16Array} [Numbers] kind of array; counts have no
+   *   NaN and are 0 where nothing has arrived
+   * @throws {RangeError} when the browser does not give the memory
    */
-  constructor(name, width, height, unit, wide = false) {
+  constructor(name, width, height, unit, Numbers = Float32Array) {
     Object.assign(this, { name, width, height, unit });
-    this.values = new (wide ? Float64Array : Float32Array)(width * height).fill(NaN);
+    this.values = allocate(Numbers, width, height).fill(NaN);
     this.range = emptyRange();
     this.scale = { bzero: 0, bscale: 1 };
     this.complete = false;

@@ -95,7 +95,7 @@ export class Readout {
 
   countText({ x, y }) {
     const n = this.counts()?.valueAt(x, y);
-    return n === undefined || n !== n ? '' : `N ${n}`;
+    return n === undefined ? '' : `N ${n}`;
   }
 
   /** Asks for the sky position; only the latest answer counts. */

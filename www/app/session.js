@@ -174,8 +174,8 @@ export class Session extends EventTarget {
     const { width, height, unit, wide } = this.stack;
     this.planes.delete('median');
     this.planes.delete('count');
-    const median = new Plane('median', width, height, unit, wide);
-    const count = new Plane('count', width, height, 'exposures');
+    const median = new Plane('median', width, height, unit, wide ? Float64Array : Float32Array);
+    const count = new Plane('count', width, height, 'exposures', Uint16Array);
     this.planes.set('median', median).set('count', count);
     this.tell('layers');
     return { median, count };
@@ -185,7 +185,7 @@ export class Session extends EventTarget {
     const rect = layers.median.put(section, section.values);
     this.tell('painted', { plane: layers.median, rect });
     if (!section.count) return;
-    layers.count.put(section, Float32Array.from(section.count));
+    layers.count.put(section, section.count);
     this.tell('painted', { plane: layers.count, rect });
   }
 
@@ -201,7 +201,7 @@ export class Session extends EventTarget {
     return this.exclusive('exposure', async (signal) => {
       const compute = await this.ready(memory, signal);
       const { width, height, unit, wide, exposures } = this.stack;
-      const plane = new Plane(name, width, height, exposures[index].unit ?? unit, wide);
+      const plane = new Plane(name, width, height, exposures[index].unit ?? unit, wide ? Float64Array : Float32Array);
       this.forgetExposures(KEPT_EXPOSURES - 1);
       this.planes.set(name, plane);
       this.tell('layers');

@@ -151,7 +151,7 @@ export class StackPanel {
       if (opening !== this.opening) return false;
       this.progress.end('');
       this.plan.clear('No plan: the stack is not open.');
-      if (error.name !== 'AbortError') this.failed(error);
+      if (error.name !== 'AbortError') this.failed(this.list.refusal ?? error);
       return false;
     }
     this.progress.end('');
