@@ -97,7 +97,7 @@ export class Display {
     this.limits = limits;
     if (plane.rescale(limits)) view.invalidate();
     this.restyle();
-    if (fresh) this.histogram.data(this.sorted, this.domain());
+    if (fresh) this.histogram.data(this.sorted, this.domain(), plane.step);
     this.shown(limits);
   }
 

@@ -77,8 +77,7 @@ function row(index, info, common = '') {
   button.type = 'button';
   button.dataset.index = String(index);
   button.title = info.ok ? 'Show this exposure alone' : '';
-  button.append(make('span', 'state', info.ok ? '●' : '○'), make('span', 'name', shortName(info.name)));
-  if (info.name !== shortName(info.name)) button.querySelector('.name').title = info.name;
+  button.append(make('span', 'state', info.ok ? '●' : '○'), nameOf(info.name));
   button.append(make('span', 'facts', shape(info)));
   if (info.width && kind(info) !== common) button.append(make('span', 'kind', kind(info)));
   button.setAttribute('aria-pressed', 'false');
@@ -87,6 +86,16 @@ function row(index, info, common = '') {
   if (!info.ok) item.append(make('p', 'reason', `Left out: ${info.reason ?? 'no reason given'}`));
   for (const note of info.notes ?? []) item.append(make('p', 'note', note));
   return item;
+}
+
+/** A name whose end stays in sight when there is no room: files of a stack differ at the end. */
+function nameOf(name) {
+  const short = shortName(name);
+  const at = Math.max(0, short.length - 12);
+  const element = make('span', 'name');
+  element.title = name;
+  element.append(make('span', 'head', short.slice(0, at)), make('span', 'tail', short.slice(at)));
+  return element;
 }
 
 /** Size and number type: 1024 × 1024 f32. */

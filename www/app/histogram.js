@@ -2,6 +2,7 @@ import { formatValue } from './format.js';
 import { histogram } from '../view/limits.js';
 import { unbend } from '../view/stretch.js';
 
+/** Bins at most. */
 const BINS = 96;
 
 /**
@@ -19,6 +20,7 @@ export class Histogram {
     this.handles = { lo: box.querySelector('[data-end="lo"]'), hi: box.querySelector('[data-end="hi"]') };
     this.moved = moved;
     this.numbers = new Float32Array(0);
+    this.bins = BINS;
     this.domain = { lo: 0, hi: 1 };
     this.limits = { lo: 0, hi: 1 };
     this.look = { stretch: 'linear', table: null };
@@ -60,10 +62,13 @@ export class Histogram {
     this.moved(limits);
   }
 
-  /** @param {Float32Array} numbers sorted @param {{lo: number, hi: number}} domain values at the left and right */
-  data(numbers, domain) {
+  /**
+   * @param {Float32Array} numbers sorted @param {{lo: number, hi: number}} domain values at the left and right
+   * @param {number} [step] of which all values are multiples; 0 for none
+   */
+  data(numbers, domain, step = 0) {
     this.numbers = numbers;
-    this.domain = domain;
+    Object.assign(this, step > 0 ? whole(domain, step) : { domain, bins: BINS });
     this.draw();
   }
 
@@ -90,17 +95,18 @@ export class Histogram {
     const height = Math.round(this.canvas.clientHeight * ratio);
     if (width === 0 || height === 0) return;
     Object.assign(this.canvas, { width, height });
-    const counts = histogram(this.numbers, lo, hi, BINS);
+    const counts = histogram(this.numbers, lo, hi, this.bins);
     this.bars(this.canvas.getContext('2d'), counts, width, height);
   }
 
   /** Bars as high as the root of their count: the sky's peak must not hide the stars. */
   bars(context, counts, width, height) {
     const most = Math.sqrt(Math.max(1, ...counts));
-    const across = width / BINS;
-    for (let bin = 0; bin < BINS; bin += 1) {
+    const { bins } = this;
+    const across = width / bins;
+    for (let bin = 0; bin < bins; bin += 1) {
       const tall = Math.round((Math.sqrt(counts[bin]) / most) * (height - 1));
-      const value = this.domain.lo + ((bin + 0.5) / BINS) * (this.domain.hi - this.domain.lo);
+      const value = this.domain.lo + ((bin + 0.5) / bins) * (this.domain.hi - this.domain.lo);
       const within = value >= this.limits.lo && value <= this.limits.hi;
       context.fillStyle = within ? '#8fb4e8' : '#465368';
       context.fillRect(Math.floor(bin * across), height - tall, Math.ceil(across - 0.5), tall);
@@ -121,4 +127,14 @@ export class Histogram {
     }
     context.stroke();
   }
+}
+
+/** Bins that each hold equally many of the possible values: others would look like a comb. */
+function whole({ lo, hi }, step) {
+  const first = Math.floor(lo / step);
+  const values = Math.max(1, Math.ceil(hi / step) - first + 1);
+  const each = Math.ceil(values / BINS);
+  const bins = Math.ceil(values / each);
+  const left = (first - 0.5) * step;
+  return { bins, domain: { lo: left, hi: left + bins * each * step } };
 }

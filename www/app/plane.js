@@ -117,6 +117,12 @@ export class Plane {
     return holds(scale, holds(wanted, range) ? range : shown);
   }
 
+  /** Of what all values are multiples: 1, 0.5, or 0 for nothing. */
+  get step() {
+    const { whole, half, max } = this.range;
+    return max === -Infinity ? 0 : whole ? 1 : half ? 0.5 : 0;
+  }
+
   /** The scale of an export: the whole range. */
   exportScale() {
     return fit(this.range);
