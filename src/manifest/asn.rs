@@ -23,42 +23,88 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<Members> {
         0
     };
     let bytes = &bytes[mark..];
-    let wrong = |at: usize, what: String| Error::Format {
-        file: file.to_owned(),
-        at: at as u64,
-        what: format!("no JWST association: {what}"),
-    };
     let root: Value = serde_json::from_slice(bytes).map_err(|error| {
         let at = offset(bytes, error.line(), error.column());
-        wrong(mark + at, error.to_string())
+        wrong(file, mark + at, &error.to_string())
     })?;
-    let products = array(&root, "products").map_err(|what| wrong(0, what))?;
+    members(file, &&root)
+}
+
+/// A value of JSON that somebody has read: serde natively, the browser's own reader in a page.
+pub trait Node: Sized {
+    /// The member of an object that has this name; `None` where there is none, or `null`.
+    fn field(&self, name: &str) -> Option<Self>;
+    /// The items of an array.
+    fn items(&self) -> Option<Vec<Self>>;
+    /// The text of a string.
+    fn text(&self) -> Option<String>;
+    /// The value as JSON.
+    fn json(&self) -> String;
+}
+
+impl Node for &Value {
+    fn field(&self, name: &str) -> Option<Self> {
+        self.get(name).filter(|value| !value.is_null())
+    }
+
+    fn items(&self) -> Option<Vec<Self>> {
+        self.as_array().map(|items| items.iter().collect())
+    }
+
+    fn text(&self) -> Option<String> {
+        self.as_str().map(str::to_owned)
+    }
+
+    fn json(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// [`parse`] for JSON that was read already.
+///
+/// # Errors
+/// As [`parse`], for all but what is no JSON.
+pub fn members<N: Node>(file: &str, root: &N) -> Result<Members> {
+    let products = array(root, "products").map_err(|what| wrong(file, 0, &what))?;
     let Some(product) = products.first() else {
-        return Err(wrong(0, "products is empty".to_owned()));
+        return Err(wrong(file, 0, "products is empty"));
     };
-    let mut members = science(product).map_err(|what| wrong(0, what))?;
+    let mut members = science(product).map_err(|what| wrong(file, 0, &what))?;
     if members.names.is_empty() {
-        let what = "products[0] has no member of exptype science".to_owned();
-        return Err(wrong(0, what));
+        return Err(wrong(
+            file,
+            0,
+            "products[0] has no member of exptype science",
+        ));
     }
     if products.len() > 1 {
+        let name = product.field("name").and_then(|name| name.text());
         members.notes.push(format!(
             "the association has {} products; only the first, {}, is taken",
             products.len(),
-            product["name"].as_str().unwrap_or("which has no name")
+            name.as_deref().unwrap_or("which has no name")
         ));
     }
     members.notes.extend(list::repeated(&members.names));
     Ok(members)
 }
 
-fn science(product: &Value) -> Result<Members, String> {
+fn wrong(file: &str, at: usize, what: &str) -> Error {
+    Error::Format {
+        file: file.to_owned(),
+        at: at as u64,
+        what: format!("no JWST association: {what}"),
+    }
+}
+
+fn science<N: Node>(product: &N) -> Result<Members, String> {
     let mut members = Members::default();
     let listed = array(product, "members").map_err(|what| format!("products[0].{what}"))?;
     for (place, member) in listed.iter().enumerate() {
         let field = |name: &str| {
-            let text = member.get(name).and_then(Value::as_str).map(str::trim);
-            text.filter(|text| !text.is_empty())
+            let text = member.field(name).and_then(|value| value.text());
+            text.map(|text| text.trim().to_owned())
+                .filter(|text| !text.is_empty())
                 .ok_or_else(|| format!("products[0].members[{place}].{name} is no text"))
         };
         let (name, kind) = (field("expname")?, field("exptype")?);
@@ -68,28 +114,27 @@ fn science(product: &Value) -> Result<Members, String> {
                 .push(format!("{name} is left out: its exptype is {kind}"));
             continue;
         }
-        if let Some(problem) = problem(&member["exposerr"]) {
+        if let Some(problem) = member.field("exposerr").and_then(|value| problem(&value)) {
             members
                 .notes
                 .push(format!("{name} had a problem when it was taken: {problem}"));
         }
-        members.names.push(name.to_owned());
+        members.names.push(name);
     }
     Ok(members)
 }
 
-/// What `exposerr` says, unless it says that all is well: null, empty, or the word null.
-fn problem(exposerr: &Value) -> Option<String> {
-    match exposerr {
-        Value::Null => None,
-        Value::String(text) if matches!(text.trim(), "" | "null" | "None") => None,
-        Value::String(text) => Some(text.trim().to_owned()),
-        other => Some(other.to_string()),
-    }
+/// What `exposerr` says, unless it says that all is well: empty, or the word null.
+fn problem<N: Node>(exposerr: &N) -> Option<String> {
+    let Some(text) = exposerr.text() else {
+        return Some(exposerr.json());
+    };
+    let text = text.trim();
+    (!matches!(text, "" | "null" | "None")).then(|| text.to_owned())
 }
 
-fn array<'a>(value: &'a Value, name: &str) -> Result<&'a Vec<Value>, String> {
-    let found = value.get(name).and_then(Value::as_array);
+fn array<N: Node>(value: &N, name: &str) -> Result<Vec<N>, String> {
+    let found = value.field(name).and_then(|value| value.items());
     found.ok_or_else(|| format!("{name} is no array"))
 }
 

@@ -50,18 +50,26 @@ pub struct Members {
     pub notes: Vec<String>,
 }
 
+impl Members {
+    /// The same with names resolved beside the manifest `file`, its own path or URL.
+    #[must_use]
+    pub fn beside(mut self, file: &str) -> Self {
+        for name in &mut self.names {
+            *name = resolve(file, name);
+        }
+        self
+    }
+}
+
 /// Reads a manifest; names are resolved beside `file`, the manifest's own path or URL.
 ///
 /// # Errors
 /// [`Error::Format`](crate::error::Error::Format) where the contents are not what the kind demands
 /// or name no exposure.
 pub fn read(kind: Kind, file: &str, bytes: &[u8]) -> Result<Members> {
-    let mut members = match kind {
+    let members = match kind {
         Kind::List => list::parse(file, bytes),
         Kind::Association => asn::parse(file, bytes),
     }?;
-    for name in &mut members.names {
-        *name = resolve(file, name);
-    }
-    Ok(members)
+    Ok(members.beside(file))
 }

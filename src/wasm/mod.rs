@@ -2,75 +2,46 @@
 //!
 //! Bulk data crosses as typed arrays whose length is checked before anything is copied, never as
 //! `&[u8]`: the binding would allocate for it before this code runs, and trap where there is no
-//! room. Structures cross as JSON text with the names of the command line's `--json`.
+//! room. Structures cross as plain objects with the names of the command line's `--json`, which
+//! [`record`] builds and takes apart: a JSON library would be a fifth of the module.
 //!
-//! Errors are thrown as JSON text `{"code", "message", "at"}`; the module's JavaScript turns them
-//! into `CoreError`.
+//! Errors are thrown as objects `{code, message, at}`; the module's JavaScript turns them into
+//! `CoreError`.
 
 #![allow(unreachable_pub, reason = "what is bound is reached from JavaScript")]
 
 mod export;
 mod policy;
+mod record;
 mod stack;
 mod walk;
 
-use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
+use self::record::Record;
 use crate::error::Error;
 
 /// What a call throws.
 type Thrown = JsValue;
 
-#[derive(Serialize)]
-struct Told<'a> {
-    code: &'a str,
-    message: String,
-    at: Option<u64>,
-}
-
 /// An error of the core as JavaScript sees it.
 #[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
 fn thrown(error: Error) -> Thrown {
-    let told = Told {
-        code: error.code(),
-        message: error.to_string(),
-        at: error.at(),
-    };
-    JsValue::from_str(&json(&told))
-}
-
-/// A structure as JSON text.
-fn json<T: Serialize>(value: &T) -> String {
-    // Plain structures of numbers and text cannot fail to be written; if one did, its reader would
-    // find that the text is no JSON.
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-/// Reads JSON text that the module's own JavaScript wrote.
-fn from_json<T: serde::de::DeserializeOwned>(name: &'static str, text: &str) -> Result<T, Thrown> {
-    serde_json::from_str(text).map_err(|error| {
-        thrown(Error::Parameter {
-            name,
-            what: format!("{error} in {text}"),
-        })
-    })
+    Record::new()
+        .text("code", error.code())
+        .text("message", &error.to_string())
+        .maybe_number("at", error.at())
+        .into()
 }
 
 /// A file offset from JavaScript, exact below 2⁵³.
 fn offset(name: &'static str, value: f64) -> Result<u64, Thrown> {
-    if (0.0..9_007_199_254_740_992.0).contains(&value) && value.fract() == 0.0 {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked above"
-        )]
-        return Ok(value as u64);
-    }
-    Err(thrown(Error::Parameter {
-        name,
-        what: format!("{value} is not a byte offset"),
-    }))
+    record::whole(value).ok_or_else(|| {
+        thrown(Error::Parameter {
+            name,
+            what: format!("{value} is not a byte offset"),
+        })
+    })
 }
 
 /// An offset or a small number for JavaScript.

@@ -1,17 +1,17 @@
 //! Stacks: gathered, planned, reduced.
 
 use js_sys::{Float32Array, Float64Array, Uint8Array, Uint16Array};
-use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-use super::walk::{Image, wish};
-use super::{Thrown, json, number, offset, thrown};
+use super::record::{self, Record};
+use super::walk::Image;
+use super::{Thrown, number, offset, thrown};
 use crate::error::Error;
 use crate::fits;
 use crate::job::Job;
 use crate::stack::exposure::{self, Rules};
 use crate::stack::job::{MedianJob, Values};
-use crate::stack::plan::Plan;
+use crate::stack::plan::{Layout, Plan, Rect, Wish};
 
 /// Images on their way to becoming a stack.
 #[wasm_bindgen]
@@ -35,11 +35,11 @@ impl Gather {
         }
     }
 
-    /// Adds an image that agrees with the first; the answer holds warnings, as JSON text.
+    /// Adds an image that agrees with the first; the answer is an array of warnings.
     ///
     /// # Errors
     /// How it differs from the first; it is not added then.
-    pub fn add(&mut self, image: &Image) -> Result<String, Thrown> {
+    pub fn add(&mut self, image: &Image) -> Result<JsValue, Thrown> {
         let warnings = match self.images.first() {
             Some(first) => exposure::agree(first, &image.image, self.rules).map_err(thrown)?,
             None => Vec::new(),
@@ -49,7 +49,7 @@ impl Gather {
             image.cards = Vec::new();
         }
         self.images.push(image);
-        Ok(json(&warnings))
+        Ok(record::list(&warnings))
     }
 
     /// The stack of all that was added. Nothing is left here.
@@ -70,32 +70,22 @@ pub struct Stack {
     pub(super) stack: exposure::Stack,
 }
 
-#[derive(Serialize)]
-struct Described<'a> {
-    exposures: usize,
-    width: u32,
-    height: u32,
-    wide: bool,
-    unit: Option<&'a str>,
-    has_sky: bool,
-    warnings: &'a [String],
-}
-
 #[wasm_bindgen]
 impl Stack {
-    /// What it is, as JSON text.
+    /// What it is.
     #[must_use]
-    pub fn describe(&self) -> String {
+    pub fn describe(&self) -> JsValue {
         let stack = &self.stack;
-        json(&Described {
-            exposures: stack.exposures.len(),
-            width: stack.width,
-            height: stack.height,
-            wide: stack.wide,
-            unit: stack.unit.as_deref(),
-            has_sky: stack.wcs.as_ref().is_some_and(fits::wcs::Wcs::is_plain_tan),
-            warnings: &stack.warnings,
-        })
+        let has_sky = stack.wcs.as_ref().is_some_and(fits::wcs::Wcs::is_plain_tan);
+        Record::new()
+            .number("exposures", stack.exposures.len() as u64)
+            .number("width", stack.width)
+            .number("height", stack.height)
+            .flag("wide", stack.wide)
+            .maybe_text("unit", stack.unit.as_deref())
+            .flag("has_sky", has_sky)
+            .texts("warnings", &stack.warnings)
+            .into()
     }
 
     /// The stack of one exposure alone.
@@ -118,22 +108,21 @@ impl Stack {
         Ok(Stack { stack })
     }
 
-    /// The plan of a median, as JSON text.
+    /// The plan of a median.
     ///
     /// # Errors
-    /// As [`Plan::new`].
-    pub fn plan(&self, options: &str) -> Result<String, Thrown> {
-        Ok(json(
-            &Plan::new(&self.stack, &wish(options)?).map_err(thrown)?,
-        ))
+    /// As [`Plan::new`], and members of `wish` that are not of their kind.
+    pub fn plan(&self, wish: &JsValue) -> Result<JsValue, Thrown> {
+        let plan = Plan::new(&self.stack, &read_wish(wish)?).map_err(thrown)?;
+        Ok(told(&plan))
     }
 
     /// A median that waits for its bytes.
     ///
     /// # Errors
-    /// As [`Plan::new`] and [`MedianJob::new`].
-    pub fn median(&self, options: &str) -> Result<Median, Thrown> {
-        let plan = Plan::new(&self.stack, &wish(options)?).map_err(thrown)?;
+    /// As [`Plan::new`] and [`MedianJob::new`], and members of `wish` that are not of their kind.
+    pub fn median(&self, wish: &JsValue) -> Result<Median, Thrown> {
+        let plan = Plan::new(&self.stack, &read_wish(wish)?).map_err(thrown)?;
         let job = MedianJob::new(&self.stack, plan).map_err(thrown)?;
         Ok(Median { job })
     }
@@ -235,4 +224,69 @@ impl Median {
     pub fn done(&self) -> bool {
         self.job.is_done()
     }
+}
+
+fn read_wish(value: &JsValue) -> Result<Wish, Thrown> {
+    let usual = Wish::default();
+    let rect = match record::member(value, "rect") {
+        Some(rect) => Some(read_rect(&rect)?),
+        None => None,
+    };
+    Ok(Wish {
+        memory: record::count(value, "memory")?.unwrap_or(usual.memory),
+        in_flight: record::small(value, "in_flight")?.unwrap_or(usual.in_flight),
+        rect,
+        step: record::small(value, "step")?.unwrap_or(usual.step),
+        latency: record::float(value, "latency")?.unwrap_or(usual.latency),
+        bandwidth: record::float(value, "bandwidth")?.unwrap_or(usual.bandwidth),
+    })
+}
+
+fn read_rect(value: &JsValue) -> Result<Rect, Thrown> {
+    let side = |name| {
+        record::small(value, name)?.ok_or_else(|| {
+            thrown(Error::Parameter {
+                name: "rect",
+                what: format!("it has no {name}"),
+            })
+        })
+    };
+    Ok(Rect {
+        x0: side("x0")?,
+        y0: side("y0")?,
+        x1: side("x1")?,
+        y1: side("y1")?,
+    })
+}
+
+fn told(plan: &Plan) -> JsValue {
+    let rect = Record::new()
+        .number("x0", plan.rect.x0)
+        .number("y0", plan.rect.y0)
+        .number("x1", plan.rect.x1)
+        .number("y1", plan.rect.y1);
+    let layout = match plan.layout {
+        Layout::Span => "span",
+        Layout::Rows => "rows",
+    };
+    Record::new()
+        .number("exposures", plan.exposures)
+        .with("rect", &rect.into())
+        .number("step", plan.step)
+        .number("sections", plan.sections)
+        .number("rows", plan.rows)
+        .number("columns", plan.columns)
+        .text("layout", layout)
+        .number("slots", plan.slots)
+        .number("slot_bytes", plan.slot_bytes)
+        .number("in_flight", plan.in_flight)
+        .number("requests", plan.requests)
+        .number("payload_bytes", plan.payload_bytes)
+        .number("peak_bytes", plan.peak_bytes)
+        .number("minimum_bytes", plan.minimum_bytes)
+        .number("memory", plan.memory)
+        .number("shards", plan.shards)
+        .float("seconds", plan.seconds)
+        .texts("warnings", &plan.warnings)
+        .into()
 }

@@ -1,15 +1,15 @@
 //! From headers to images, and from lists to names.
 
-use js_sys::Uint8Array;
-use serde::Serialize;
+use js_sys::{Array, JSON, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use super::{Thrown, from_json, json, number, offset, thrown};
+use super::record::{self, Record};
+use super::{Thrown, number, offset, thrown};
 use crate::error::Error;
 use crate::fits::hdu::Selection;
 use crate::fits::{self, walk};
 use crate::job::{Machine, Step};
-use crate::manifest;
+use crate::manifest::{self, asn};
 
 /// Most bytes that a header read ever asks for.
 const LONGEST_FEED: u32 = 4 << 20;
@@ -92,43 +92,27 @@ pub struct Image {
     pub(super) image: fits::Image,
 }
 
-#[derive(Serialize)]
-struct Described<'a> {
-    hdu: u32,
-    extname: Option<&'a str>,
-    extver: i64,
-    width: u32,
-    height: u32,
-    planes: u64,
-    bitpix: i64,
-    unit: Option<&'a str>,
-    notes: &'a [String],
-}
-
 #[wasm_bindgen]
 impl Image {
-    /// What it is, as JSON text.
+    /// What it is.
     #[must_use]
-    pub fn describe(&self) -> String {
+    pub fn describe(&self) -> JsValue {
         let image = &self.image;
-        json(&Described {
-            hdu: image.hdu,
-            extname: image.name.as_deref(),
-            extver: image.ver,
-            width: image.width,
-            height: image.height,
-            planes: image.planes,
-            bitpix: image.encoding.bitpix.card(),
-            unit: image.unit.as_deref(),
-            notes: &image.notes,
-        })
+        // EXTVER and BITPIX are small, and negative at times.
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let signed = |value: i64| value as f64;
+        Record::new()
+            .number("hdu", image.hdu)
+            .maybe_text("extname", image.name.as_deref())
+            .float("extver", signed(image.ver))
+            .number("width", image.width)
+            .number("height", image.height)
+            .number("planes", image.planes)
+            .float("bitpix", signed(image.encoding.bitpix.card()))
+            .maybe_text("unit", image.unit.as_deref())
+            .texts("notes", &image.notes)
+            .into()
     }
-}
-
-#[derive(Serialize)]
-struct Members {
-    members: Vec<String>,
-    notes: Vec<String>,
 }
 
 /// Whether a file of this name lists exposures rather than being one.
@@ -138,19 +122,57 @@ pub fn is_list(name: &str) -> bool {
     manifest::Kind::of(name).is_some()
 }
 
-/// The members of a text list or an association, with what the user should know, as JSON text.
+/// The members of a text list or an association, with what the user should know.
 ///
 /// # Errors
 /// Text that is neither.
 #[wasm_bindgen]
-pub fn read_list(name: &str, text: &str) -> Result<String, Thrown> {
-    let kind = manifest::Kind::of(name).unwrap_or(manifest::Kind::List);
-    let manifest::Members { names, notes } =
-        manifest::read(kind, name, text.as_bytes()).map_err(thrown)?;
-    Ok(json(&Members {
-        members: names,
-        notes,
-    }))
+pub fn read_list(name: &str, text: &str) -> Result<JsValue, Thrown> {
+    let members = match manifest::Kind::of(name) {
+        Some(manifest::Kind::Association) => association(name, text)?,
+        _ => manifest::list::parse(name, text.as_bytes()).map_err(thrown)?,
+    };
+    let members = members.beside(name);
+    Ok(Record::new()
+        .texts("members", &members.names)
+        .texts("notes", &members.notes)
+        .into())
+}
+
+/// An association whose JSON the engine reads: it carries a reader of its own anyway.
+fn association(name: &str, text: &str) -> Result<manifest::Members, Thrown> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let root = JSON::parse(text).map_err(|error| {
+        let said = record::member(&error, "message").and_then(|said| said.as_string());
+        thrown(Error::Format {
+            file: name.to_owned(),
+            at: 0,
+            what: format!("no JWST association: {}", said.unwrap_or_default()),
+        })
+    })?;
+    asn::members(name, &Parsed(root)).map_err(thrown)
+}
+
+/// JSON that the engine has read.
+struct Parsed(JsValue);
+
+impl asn::Node for Parsed {
+    fn field(&self, name: &str) -> Option<Self> {
+        record::member(&self.0, name).map(Self)
+    }
+
+    fn items(&self) -> Option<Vec<Self>> {
+        let array = self.0.dyn_ref::<Array>()?;
+        Some(array.iter().map(Self).collect())
+    }
+
+    fn text(&self) -> Option<String> {
+        self.0.as_string()
+    }
+
+    fn json(&self) -> String {
+        JSON::stringify(&self.0).map_or_else(|_| String::new(), Into::into)
+    }
 }
 
 /// A member's address, seen from the list that names it.
@@ -158,9 +180,4 @@ pub fn read_list(name: &str, text: &str) -> Result<String, Thrown> {
 #[must_use]
 pub fn resolve(base: &str, name: &str) -> String {
     manifest::resolve(base, name)
-}
-
-/// Reads a wish from JSON text.
-pub(super) fn wish(text: &str) -> Result<crate::stack::plan::Wish, Thrown> {
-    from_json("wish", text)
 }

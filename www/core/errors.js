@@ -30,13 +30,13 @@ export function checked(call) {
 }
 
 /**
- * The core throws `{code, message, at}` as JSON text; everything else stays what it is.
+ * The core throws plain objects `{code, message, at}`; everything else stays what it is.
  * @param {unknown} error
  * @returns {unknown}
  */
 export function told(error) {
-  if (typeof error === 'string' && error.startsWith('{')) {
-    const { code, message, at } = JSON.parse(error);
+  if (typeof error === 'object' && error !== null && Object.getPrototypeOf(error) === Object.prototype) {
+    const { code, message, at } = /** @type {{code: string, message: string, at: number | null}} */ (error);
     return new CoreError(code, message, at ?? undefined);
   }
   return error;

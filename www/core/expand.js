@@ -39,7 +39,7 @@ export async function expand(entries, signal) {
       continue;
     }
     const text = await readText(entry, name, signal);
-    const list = JSON.parse(checked(() => core().read_list(name, text)));
+    const list = checked(() => core().read_list(name, text));
     warnings.push(...list.notes);
     for (const member of list.members) {
       if (entry.file) {

@@ -2,7 +2,7 @@
  * One range on its way. What an answer means is decided by the core, by the same pure functions that
  * the command line uses; here are only the waiting and the book-keeping.
  */
-import { CoreError } from './errors.js';
+import { checked, CoreError } from './errors.js';
 import { core } from './instance.js';
 
 /** Waits, or stops waiting at once when the signal says so. */
@@ -40,7 +40,7 @@ export class Part {
 
   /** @private */
   asked(start = this.at) {
-    return JSON.stringify({
+    return {
       start,
       end: this.end,
       known: this.source.known,
@@ -48,7 +48,7 @@ export class Part {
       after_short: this.afterShort,
       // fetch() undoes a content encoding before anybody sees the bytes.
       decodes: true,
-    });
+    };
   }
 
   /** Says that a request goes out. */
@@ -64,7 +64,7 @@ export class Part {
    */
   async head(response, drop, { signal, tally, slowDown }) {
     const field = (name) => response.headers.get(name);
-    const head = JSON.stringify({
+    const head = {
       status: response.status,
       content_range: field('Content-Range'),
       content_encoding: field('Content-Encoding'),
@@ -73,9 +73,9 @@ export class Part {
       etag: field('ETag'),
       last_modified: field('Last-Modified'),
       retry_after: field('Retry-After'),
-    });
+    };
     const now = Date.now() / 1000;
-    const verdict = JSON.parse(core().judge(this.asked(), head, Math.random(), now));
+    const verdict = checked(() => core().judge(this.asked(), head, Math.random(), now));
     if (verdict.do === 'take') {
       this.take = verdict;
       this.source.known = verdict.known;
@@ -89,7 +89,7 @@ export class Part {
   /** A request that got no answer at all. */
   async lost(error, { signal, tally, slowDown }) {
     const why = error instanceof Error ? error.message : String(error);
-    const verdict = JSON.parse(core().judge_lost(this.asked(), why, Math.random()));
+    const verdict = checked(() => core().judge_lost(this.asked(), why, Math.random()));
     await this.follow(verdict, signal, tally, slowDown);
   }
 
@@ -99,8 +99,7 @@ export class Part {
    * @param {number} received its bytes, those to skip included
    */
   async body(from, received, ended, { signal, tally, slowDown }) {
-    const take = JSON.stringify(this.take);
-    const after = JSON.parse(core().judge_body(this.asked(from), take, received, ended, Math.random()));
+    const after = checked(() => core().judge_body(this.asked(from), this.take, received, ended, Math.random()));
     await this.follow(after, signal, tally, slowDown);
   }
 

@@ -105,7 +105,7 @@ export class Stack {
     this.sources = sources;
     /** All that were given, with the reason where one is left out. */
     this.exposures = exposures;
-    const info = JSON.parse(inner.describe());
+    const info = inner.describe();
     this.width = info.width;
     this.height = info.height;
     this.wide = info.wide;
@@ -127,7 +127,7 @@ export class Stack {
    * @param {Wish} [wish]
    */
   plan(wish = {}) {
-    return JSON.parse(checked(() => this.inner.plan(this.wish(wish))));
+    return checked(() => this.inner.plan(this.wish(wish)));
   }
 
   /**
@@ -218,7 +218,7 @@ export class Stack {
 
   /** @private */
   wish({ memory = this.memory, inFlight = 6, rect, step = 1, latency, bandwidth }) {
-    return JSON.stringify({ memory, in_flight: inFlight, rect, step, latency, bandwidth });
+    return { memory, in_flight: inFlight, rect, step, latency, bandwidth };
   }
 
   /** Gives the stack's memory back to the core. */
@@ -257,9 +257,9 @@ function join(gather, found, source, options) {
   if (found instanceof Error) {
     return { ...bare, ok: false, reason: found.message };
   }
-  const info = JSON.parse(found.describe());
+  const info = found.describe();
   try {
-    const notes = JSON.parse(checked(() => gather.add(found)));
+    const notes = checked(() => gather.add(found));
     return { ...bare, ...info, ok: true, notes: [...info.notes, ...notes] };
   } catch (error) {
     if (isTrap(error) || !options.exclude) throw error;
