@@ -23,7 +23,7 @@ const calls = {
   },
 
   async open({ entries, hdu, plane, ignoreWcs, ignoreUnits }, { signal, tell }) {
-    stack?.free();
+    if (stack) stack.free();
     stack = undefined;
     stack = await Stack.open(entries, {
       hdu,

@@ -49,3 +49,16 @@ export function told(error) {
 export function isTrap(error) {
   return error instanceof WebAssembly.RuntimeError;
 }
+
+/**
+ * Gives an object of the core back to it. After a trap nothing can be given back, and what was
+ * thrown first is what matters.
+ * @param {{free(): void} | undefined} object
+ */
+export function release(object) {
+  try {
+    object?.free();
+  } catch {
+    // The instance is lost; it is retired as a whole.
+  }
+}

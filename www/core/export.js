@@ -1,5 +1,5 @@
 /** Results as files, made band by band so that no more than a band is ever in the core. */
-import { checked } from './errors.js';
+import { checked, release } from './errors.js';
 import { core } from './instance.js';
 
 /** Values of one band. */
@@ -29,7 +29,7 @@ export function pngFile({ width, height, values, scale, unit }) {
     }
     parts.push(checked(() => writer.finish()));
   } finally {
-    writer.free();
+    release(writer);
   }
   return new Blob(parts, { type: 'image/png' });
 }
@@ -61,7 +61,7 @@ export function fitsFile(stack, { width, height, values, count }) {
       parts.push(checked(() => core().fits_padding(count.byteLength)));
     }
   } finally {
-    writer.free();
+    release(writer);
   }
   return new Blob(parts, { type: 'application/fits' });
 }

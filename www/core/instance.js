@@ -10,6 +10,8 @@ import { CoreError } from './errors.js';
 /** Pages that the module starts with; the build's linker is told the same number. */
 const INITIAL_PAGES = 24;
 const PAGE = 65536;
+/** Below this not even headers can be read. */
+const LEAST = 3 << 20;
 /** The module declares at most 1 GiB: no pointer ever has its top bit set. */
 const MOST = 1 << 30;
 
@@ -35,8 +37,8 @@ export function init({ module, memory: budget = 256 * 1024 * 1024 } = {}) {
 
 async function start(module, budget) {
   const pages = Math.floor(Math.min(budget, MOST) / PAGE);
-  if (!(pages >= INITIAL_PAGES)) {
-    throw new CoreError('budget', `the memory budget is ${budget} bytes; the program alone needs ${INITIAL_PAGES * PAGE}`);
+  if (!(budget >= LEAST)) {
+    throw new CoreError('budget', `the memory budget is ${budget} bytes; the program alone needs ${LEAST >> 20} MiB`);
   }
   memory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: pages });
   const module_or_path = module ?? new URL('../pkg/sectile_bg.wasm', import.meta.url);

@@ -61,8 +61,6 @@ export class FetchSource {
         await this.once(part, start, controller, errand);
       } finally {
         errand.signal?.removeEventListener('abort', stop);
-        // Closes the connection where bytes are left: nothing more is wanted of this body.
-        controller.abort();
       }
     }
     return part.at - start;
@@ -88,9 +86,18 @@ export class FetchSource {
     }
     if (!(await part.head(response, () => controller.abort(), errand))) return;
     const from = part.at;
-    const { received, ended } = await drain(response, part, start, errand);
-    tally.bytes_fetched += received;
-    await part.body(from, received, ended, errand);
+    let body;
+    try {
+      body = await drain(response, part, start, errand);
+    } catch (error) {
+      controller.abort();
+      throw error;
+    }
+    // Closes the connection only where bytes are left that nobody wants: one that has been read to
+    // its end serves the next request.
+    if (!body.ended) controller.abort();
+    tally.bytes_fetched += body.received;
+    await part.body(from, body.received, body.ended, errand);
   }
 
   /**
@@ -106,10 +113,12 @@ export class FetchSource {
 
 /** Reads a body into the sink until all wanted bytes are there or the body ends. */
 async function drain(response, part, start, { signal, tally, sink }) {
-  const { skip, take } = part.take;
+  const { skip, take, body } = part.take;
+  // A body that should end with what is wanted is read to its end; then it shows if it is longer.
+  const exact = body === undefined || body === null || body === skip + take;
   const reader = response.body?.getReader();
   let received = 0;
-  while (reader && received < skip + take) {
+  while (reader && (received < skip + take || (exact && received === skip + take))) {
     let turn;
     try {
       turn = await reader.read();
@@ -127,7 +136,7 @@ async function drain(response, part, start, { signal, tally, sink }) {
       tally.bytes_payload += piece.length;
     }
   }
-  return { received, ended: true };
+  return { received, ended: false };
 }
 
 /** A file from the person's own disk, or any Blob. Nothing leaves the machine. */

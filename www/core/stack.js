@@ -1,5 +1,5 @@
 /** A stack of exposures: opened, planned, reduced. */
-import { checked, CoreError, isTrap, told } from './errors.js';
+import { checked, CoreError, isTrap, release, told } from './errors.js';
 import { expand } from './expand.js';
 import { core, memoryBytes } from './instance.js';
 import { run, walk } from './session.js';
@@ -80,7 +80,7 @@ export class Stack {
       waiting.length = 0;
       controller.abort(error);
       await Promise.allSettled(workers);
-      gather.free();
+      release(gather);
       throw told(error);
     } finally {
       options.signal?.removeEventListener('abort', stop);
@@ -92,10 +92,13 @@ export class Stack {
         if (exposures[index].ok) used.push(sources[index]);
         options.onExposure?.(index, exposures[index]);
       }
+      if (used.length === 0 && exposures.length > 0) {
+        throw new CoreError('format', `none of the ${exposures.length} exposures can be used: ${exposures[0].reason}`);
+      }
       const inner = checked(() => gather.open());
       return new Stack(inner, used, exposures, warnings, tally.now(), options.memory);
     } finally {
-      gather.free();
+      release(gather);
     }
   }
 
@@ -153,7 +156,7 @@ export class Stack {
     try {
       return yield* this.reduce(one, [this.sources[index]], options);
     } finally {
-      one.free();
+      release(one);
     }
   }
 
@@ -173,7 +176,7 @@ export class Stack {
       tally.peak_bytes = memoryBytes();
       return tally.now();
     } finally {
-      job.free();
+      release(job);
     }
   }
 
@@ -223,7 +226,7 @@ export class Stack {
 
   /** Gives the stack's memory back to the core. */
   free() {
-    this.inner.free();
+    release(this.inner);
   }
 
   [Symbol.dispose ?? Symbol.for('dispose')]() {
@@ -247,7 +250,7 @@ async function image(source, { hdu, plane }, signal, tally) {
   } catch (error) {
     throw told(error);
   } finally {
-    machine.free();
+    release(machine);
   }
 }
 
