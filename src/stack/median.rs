@@ -86,6 +86,9 @@ impl Kernel {
         let plain = rows.iter().all(|row| load::is_plain_f32(&row.encoding));
         self.narrow.reduce(out, count, |start, pixels, block| {
             if plain && pixels == LANES {
+                if start.is_multiple_of(load::AHEAD) {
+                    std::hint::black_box(load::touch(rows, start));
+                }
                 load::plain_f32(rows, start, block)
             } else {
                 load::decoded_f32(rows, start, pixels, block)

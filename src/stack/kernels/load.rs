@@ -26,6 +26,26 @@ pub(in crate::stack) fn plain_f32(
     nan != 0
 }
 
+/// Pixels that [`touch`] fetches ahead at a time.
+pub(in crate::stack) const AHEAD: usize = 256;
+
+/// Reads a byte of every cache line of `AHEAD` plain f32 pixels from `start` of each run.
+///
+/// A block takes two lines from each of many runs, too many streams for a processor to foresee.
+/// Short independent reads let it wait for many lines at once; decoding would wait for a few.
+#[inline(never)]
+pub(in crate::stack) fn touch(runs: &[Samples<'_>], start: usize) -> u8 {
+    let mut sum = 0_u8;
+    for run in runs {
+        let rest = run.bytes.get(start * 4..).unwrap_or_default();
+        let ahead = &rest[..rest.len().min(4 * AHEAD)];
+        for line in ahead.chunks(64) {
+            sum ^= line[0];
+        }
+    }
+    sum
+}
+
 /// One row of a block; not 0 if there is a NaN.
 fn swapped(bytes: &[u8; 4 * LANES], row: &mut [f32; LANES]) -> u32 {
     let (pixels, _) = bytes.as_chunks::<4>();
