@@ -71,7 +71,11 @@ function watchFaults(page) {
   page.on('console', (message) => {
     if (message.type() === 'error') faults.push(`the page logged “${message.text()}”`);
   });
-  page.on('requestfailed', (request) => faults.push(`${request.url()} failed: ${request.failure()?.errorText}`));
+  page.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText;
+    // What the page itself gave up, having had what it wanted, is not a fault.
+    if (why !== 'net::ERR_ABORTED') faults.push(`${request.url()} failed: ${why}`);
+  });
   page.on('response', (response) => {
     if (response.status() >= 400) faults.push(`${response.url()} answered ${response.status()}`);
   });

@@ -3,9 +3,15 @@
 use crate::{Outcome, place};
 use std::path::Path;
 
-/// Beginnings of addresses that are names and not places to fetch from, or reserved for examples
-/// (RFC 2606).
-const HARMLESS: [&str; 4] = ["www.w3.org/", "example.org", "example.com", "example.net"];
+/// Beginnings of addresses that are names and not places to fetch from (a namespace, the first line of
+/// a Git LFS pointer), or reserved for examples (RFC 2606).
+const HARMLESS: [&str; 5] = [
+    "git-lfs",
+    "www.w3.org/",
+    "example.org",
+    "example.com",
+    "example.net",
+];
 
 /// References that a page under a sub-path would resolve to the wrong place.
 const ROOTED: [&str; 12] = [

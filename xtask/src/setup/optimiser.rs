@@ -1,17 +1,13 @@
-//! `wasm-opt` of binaryen: optional, since what it saves is bytes and never correctness.
+//! `wasm-opt` of binaryen: used where it is, never installed.
+//!
+//! It saves some 4 % of the bytes that travel (measured with version 125: 293,616 to 281,825 gzip), and
+//! versions that distributions carry may be too old to read what the binding writes. It decides about
+//! bytes and never about correctness, so nothing waits for it.
 
 use crate::program;
-use crate::setup::packages;
 use std::path::PathBuf;
 
-/// The optimiser, installed where that is possible; nothing where it is not.
-pub(crate) fn ensure() -> Option<PathBuf> {
-    program::find("wasm-opt").or_else(|| {
-        let otherwise =
-            "Install binaryen for a wasm file that is a fifth smaller; going on without";
-        if let Err(reason) = packages::install(&["binaryen"], otherwise) {
-            eprintln!("setup: {reason}");
-        }
-        program::find("wasm-opt")
-    })
+/// The optimiser on PATH, if any.
+pub(crate) fn find() -> Option<PathBuf> {
+    program::find("wasm-opt")
 }
