@@ -52,8 +52,7 @@ async function visit(look, picture) {
       throw new Error(`the page did not finish within ${PATIENCE / 1000} s; see ${picture}`);
     });
     const { error, tally } = await ended.jsonValue();
-    // Two frames: what was painted last is on screen then.
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await page.evaluate(settled);
     await page.screenshot({ path: picture });
     if (error) faults.unshift(`the page shows “${error}”`);
     if (!error && !tally) faults.unshift('the page is done but never told a tally');
@@ -95,6 +94,13 @@ function watchTally() {
       });
     },
   });
+}
+
+/** In the page: waits for what still moves, and for two frames, so that what was painted last is on screen. */
+async function settled() {
+  const pause = new Promise((done) => setTimeout(done, 1000));
+  await Promise.race([pause, Promise.allSettled(document.getAnimations().map((animation) => animation.finished))]);
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 }
 
 /** In the page: how it ended, or false while it has not. */

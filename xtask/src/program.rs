@@ -86,7 +86,9 @@ pub(crate) struct Background(Child);
 impl Background {
     pub(crate) fn start(command: &mut Command) -> Outcome<Self> {
         eprintln!("$ {} &", shown(command));
+        // Not even its address: stdout is for results.
         command
+            .stdout(std::io::stderr())
             .spawn()
             .map(Self)
             .map_err(|error| not_started(command, &error))
