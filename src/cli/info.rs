@@ -1,6 +1,7 @@
 //! `sectile info`: what files hold.
 
 use sectile::drive::native::{Options, Source, walk};
+use sectile::error::Error;
 use sectile::fits::hdu::Hdu;
 use sectile::fits::walk::Walk;
 use sectile::fits::wcs::Wcs;
@@ -36,32 +37,29 @@ pub fn run(arguments: &Info, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
+/// Tells one file. What is wrong with the image that would be read is said after the table.
 fn tell(name: &str, options: &Options, tally: &mut Tally, report: &Report) -> Result<()> {
     let source = Source::open(name, options)?;
     let mut machine = Walk::all(source.name());
     let hdus = walk(&source, &mut machine, tally)?;
     let total = source.identity().total.or(machine.total());
     let mut notes = machine.notes().to_vec();
-    // What would be read by default, and what is to be said about it; that there is no image is no
-    // failure of `info`.
-    let chosen = match machine.into_image() {
+    let has_pixels = hdus.iter().any(Hdu::has_pixels);
+    let (chosen, failed) = match machine.into_image() {
         Ok(image) => {
-            notes.extend(
-                image
-                    .notes
-                    .iter()
-                    .filter(|note| !notes.contains(note))
-                    .cloned()
-                    .collect::<Vec<_>>(),
-            );
-            Some(image.hdu)
+            let own: Vec<String> = image
+                .notes
+                .into_iter()
+                .filter(|note| !notes.contains(note))
+                .collect();
+            notes.extend(own);
+            (Some(image.hdu), None)
         }
-        Err(error @ sectile::error::Error::Format { .. }) if hdus.iter().any(Hdu::has_pixels) => {
-            return Err(error.into());
-        }
+        Err(error @ Error::Format { .. }) if has_pixels => (None, Some(error)),
+        // That there is no image, or none that is read, is no fault of the file.
         Err(error) => {
             notes.push(error.to_string());
-            None
+            (None, None)
         }
     };
     report.event(
@@ -76,13 +74,15 @@ fn tell(name: &str, options: &Options, tally: &mut Tally, report: &Report) -> Re
     );
     let bytes = total.map_or_else(|| "of unknown size".to_owned(), size);
     report.line(&format!("{}: FITS, {bytes}", source.name()));
-    for line in table(&hdus, chosen) {
+    let notes = notes.iter().map(|note| format!("  note: {note}"));
+    for line in table(&hdus, chosen)
+        .into_iter()
+        .chain(skies(&hdus))
+        .chain(notes)
+    {
         report.line(&line);
     }
-    for note in notes {
-        report.line(&format!("  note: {note}"));
-    }
-    Ok(())
+    failed.map_or(Ok(()), |error| Err(error.into()))
 }
 
 fn fields(hdu: &Hdu) -> Value {
@@ -105,53 +105,56 @@ fn fields(hdu: &Hdu) -> Value {
     })
 }
 
+/// The titles of a table's columns, the first for the mark of the image that would be read.
+const TITLES: [&str; 10] = [
+    "", "HDU", "name", "ver", "type", "BITPIX", "axes", "data at", "bytes", "unit",
+];
+
 fn table(hdus: &[Hdu], chosen: Option<u32>) -> Vec<String> {
-    let header = [
-        "", "HDU", "name", "ver", "type", "BITPIX", "axes", "data at", "bytes", "unit",
-    ];
-    let mut rows = vec![header.map(str::to_owned)];
-    for hdu in hdus {
-        let axes: Vec<String> = hdu.axes.iter().map(u64::to_string).collect();
-        rows.push([
-            if chosen == Some(hdu.index) { "*" } else { "" }.to_owned(),
-            hdu.index.to_string(),
-            hdu.name.clone().unwrap_or_default(),
-            hdu.ver.to_string(),
-            hdu.kind.to_string(),
-            hdu.bitpix.card().to_string(),
-            axes.join("×"),
-            hdu.data_at.to_string(),
-            hdu.data_len.to_string(),
-            hdu.header.text("BUNIT").unwrap_or_default().to_owned(),
-        ]);
-    }
-    let widths: Vec<usize> = (0..header.len())
-        .map(|at| {
-            rows.iter()
-                .map(|row| row[at].chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    let mut lines: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            let cells: Vec<String> = row
-                .iter()
-                .zip(&widths)
-                .map(|(cell, width)| format!("{cell:width$}"))
-                .collect();
-            cells.join("  ").trim_end().to_owned()
-        })
-        .collect();
-    lines.extend(hdus.iter().filter_map(|hdu| {
+    let mut rows = vec![TITLES.map(str::to_owned)];
+    rows.extend(hdus.iter().map(|hdu| cells(hdu, chosen == Some(hdu.index))));
+    let widest = |at: usize| {
+        rows.iter()
+            .map(|row| row[at].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..TITLES.len()).map(widest).collect();
+    let line = |row: &[String; 10]| {
+        let cells = row.iter().zip(&widths);
+        let cells: Vec<String> = cells
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+fn cells(hdu: &Hdu, is_chosen: bool) -> [String; 10] {
+    let axes: Vec<String> = hdu.axes.iter().map(u64::to_string).collect();
+    [
+        if is_chosen { "*" } else { "" }.to_owned(),
+        hdu.index.to_string(),
+        hdu.name.clone().unwrap_or_default(),
+        hdu.ver.to_string(),
+        hdu.kind.to_string(),
+        hdu.bitpix.card().to_string(),
+        axes.join("×"),
+        hdu.data_at.to_string(),
+        hdu.data_len.to_string(),
+        hdu.header.text("BUNIT").unwrap_or_default().to_owned(),
+    ]
+}
+
+fn skies(hdus: &[Hdu]) -> Vec<String> {
+    let sky = |hdu: &Hdu| {
         Some(format!(
             "  sky of HDU {}: {}",
             hdu.index,
             Sky::of(hdu)?.sentence()
         ))
-    }));
-    lines
+    };
+    hdus.iter().filter_map(sky).collect()
 }
 
 /// Where an image lies on the sky, in short.

@@ -45,6 +45,7 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
     report.event("plan", plan::fields(&opened, &whole));
     wanted.unit.clone_from(&opened.stack.unit);
     let layout = layout(arguments, &opened, &whole, report)?;
+    let second_pass = wanted.second_pass(&layout, wish.memory)?;
     let fingerprint = fingerprint(arguments, &opened, &whole);
     let restart = arguments.extras.restart;
     let mut output = Output::begin(&wanted, &layout, &fingerprint, restart, report)?;
@@ -64,7 +65,10 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
         return Err(advised(failure));
     }
     output.finish().map_err(advised)?;
-    report.line(&arguments.output.to_string_lossy());
+    tally.peak_bytes = tally.peak_bytes.max(second_pass);
+    let path = arguments.output.to_string_lossy();
+    report.event("file", json!({ "path": path }));
+    report.line(&path);
     report.done(&tally);
     Ok(())
 }
@@ -87,32 +91,31 @@ fn compute(
         };
         plans.push(Plan::new(&opened.stack, &part)?);
     }
+    let run = Run {
+        in_flight: usize::try_from(wish.in_flight).unwrap_or(1),
+        cancel,
+    };
     let before = tally.bytes_payload;
     let planned: u64 = before + plans.iter().map(|plan| plan.payload_bytes).sum::<u64>();
     for plan in plans {
         // One job after the other: each holds the whole budget.
         let mut job = MedianJob::new(&opened.stack, plan)?;
-        let run = Run {
-            in_flight: usize::try_from(wish.in_flight).unwrap_or(1),
-            cancel,
-        };
         let mut refused = None;
-        let ran = drive_job(&mut job, &opened.sources, &run, tally, |event| {
-            match event {
-                Event::Progress(tally) => report.progress(tally, planned),
-                Event::Item(section) => {
-                    if let Err(failure) = keep(&section, whole.rect, output, report) {
-                        refused = Some(failure);
-                        return Err(drive::Error::Interrupted);
-                    }
-                }
+        let on = |event: Event<'_, MedianJob>| match event {
+            Event::Progress(tally) => {
+                report.progress(tally, planned);
+                Ok(())
             }
-            Ok(())
-        });
-        if let Some(failure) = refused {
-            return Err(failure);
+            Event::Item(section) => keep(&section, whole.rect, output, report).map_err(|failure| {
+                refused = Some(failure);
+                drive::Error::Interrupted
+            }),
+        };
+        let ran = drive_job(&mut job, &opened.sources, &run, tally, on);
+        match refused {
+            Some(failure) => return Err(failure),
+            None => ran?,
         }
-        ran?;
     }
     Ok(())
 }
@@ -209,8 +212,16 @@ fn history(arguments: &Median, opened: &Opened, plan: &Plan) -> Vec<String> {
     }
     // A signed link's query is a secret and does not belong into a file that is passed on.
     let names = opened.sources.iter().map(Source::name);
-    lines.extend(names.map(|name| name.split(['?', '#']).next().unwrap_or(name).to_owned()));
+    lines.extend(names.map(|name| without_query(name).to_owned()));
     lines
+}
+
+/// A URL up to its query; a path as it is.
+fn without_query(name: &str) -> &str {
+    match name.split_once("://") {
+        Some(_) => name.split(['?', '#']).next().unwrap_or(name),
+        None => name,
+    }
 }
 
 /// Everything that the bytes of the result depend on.
@@ -237,8 +248,14 @@ fn wanted_format(output: &Path) -> Option<&'static str> {
 /// What tells this version of an exposure from another.
 fn identity(source: &Source) -> Value {
     let identity = source.identity();
+    // A signed link has another query every day; with an ETag it is known for the same file, and
+    // without its query it is no secret in the journal.
+    let name = match identity.etag {
+        Some(_) => without_query(source.name()),
+        None => source.name(),
+    };
     let mut fields = json!({
-        "name": source.name(),
+        "name": name,
         "etag": identity.etag,
         "modified": identity.modified,
         "bytes": identity.total,

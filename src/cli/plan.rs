@@ -56,57 +56,46 @@ pub fn fields(opened: &Opened, plan: &Plan) -> Value {
 }
 
 fn table(opened: &Opened, plan: &Plan) -> Vec<String> {
-    let stack = &opened.stack;
+    let mut rows = shapes(opened, plan);
+    rows.extend(costs(plan));
+    rows.iter()
+        .map(|(name, what)| format!("{name:10} {what}"))
+        .collect()
+}
+
+fn shapes(opened: &Opened, plan: &Plan) -> Vec<(&'static str, String)> {
+    let (exposures, width, height) = (plan.exposures, opened.stack.width, opened.stack.height);
+    let bits = if opened.stack.wide { 64 } else { 32 };
+    let (columns, rows) = (plan.width(), plan.height());
+    vec![
+        (
+            "exposures",
+            format!("{exposures} of {width}×{height} pixels, {}", opened.first),
+        ),
+        ("result", format!("{columns}×{rows} pixels of {bits} bits")),
+    ]
+}
+
+fn costs(plan: &Plan) -> Vec<(&'static str, String)> {
+    let (sections, rows, columns) = (plan.sections, plan.rows, plan.columns);
     let layout = match plan.layout {
         Layout::Span => "one a section and exposure",
         Layout::Rows => "one a row and exposure",
     };
-    let chosen = match &opened.first.name {
-        Some(name) => format!("{name},{} (HDU {})", opened.first.ver, opened.first.hdu),
-        None => format!("HDU {}", opened.first.hdu),
-    };
-    let rows = [
-        (
-            "exposures",
-            format!(
-                "{} of {}×{} pixels, {chosen}",
-                plan.exposures, stack.width, stack.height
-            ),
-        ),
-        (
-            "result",
-            format!(
-                "{}×{} pixels of {} bits",
-                plan.width(),
-                plan.height(),
-                if stack.wide { 64 } else { 32 }
-            ),
-        ),
+    let slots = format!("{} of {}", plan.slots, size(plan.slot_bytes));
+    let peak = format!("{} of {}", size(plan.peak_bytes), size(plan.memory));
+    let time = format!("about {:.1} s at 50 ms latency and 100 MB/s", plan.seconds);
+    vec![
         (
             "sections",
-            format!(
-                "{} of up to {} rows × {} columns",
-                plan.sections, plan.rows, plan.columns
-            ),
+            format!("{sections} of up to {rows} rows × {columns} columns"),
         ),
         ("requests", format!("{}, {layout}", plan.requests)),
         ("payload", size(plan.payload_bytes)),
-        (
-            "slots",
-            format!("{} of {}", plan.slots, size(plan.slot_bytes)),
-        ),
-        (
-            "peak",
-            format!("{} of {}", size(plan.peak_bytes), size(plan.memory)),
-        ),
+        ("slots", slots),
+        ("peak", peak),
         ("minimum", size(plan.minimum_bytes)),
         ("shards", plan.shards.to_string()),
-        (
-            "time",
-            format!("about {:.1} s at 50 ms latency and 100 MB/s", plan.seconds),
-        ),
-    ];
-    rows.iter()
-        .map(|(name, what)| format!("{name:10} {what}"))
-        .collect()
+        ("time", time),
+    ]
 }

@@ -1,5 +1,6 @@
 //! From the exposures on the command line to a stack: lists are read, headers are walked.
 
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use sectile::budget;
@@ -38,6 +39,15 @@ pub struct Chosen {
     pub planes: u64,
 }
 
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{name},{} (HDU {})", self.ver, self.hdu),
+            None => write!(f, "HDU {}", self.hdu),
+        }
+    }
+}
+
 /// Walks the headers of all exposures and holds them together; says what the user should know.
 pub fn open(arguments: &arguments::Stack, cancel: &AtomicBool, report: &Report) -> Result<Opened> {
     let mut tally = Tally::default();
@@ -47,22 +57,7 @@ pub fn open(arguments: &arguments::Stack, cancel: &AtomicBool, report: &Report) 
         .iter()
         .map(|name| Ok(Source::open(name, &options)?))
         .collect::<Result<Vec<_>>>()?;
-    let selection = arguments.hdu.clone().unwrap_or_default();
-    let mut walks: Vec<Walk> = sources
-        .iter()
-        .map(|source| Walk::new(source.name(), selection.clone(), arguments.plane))
-        .collect();
-    let run = Run {
-        in_flight: usize::from(arguments.in_flight),
-        cancel,
-    };
-    let outcomes = walk_all(&sources, &mut walks, &run, &mut tally, |_, _| {})?;
-    let images: Vec<Result<Image, drive::Error>> = outcomes
-        .into_iter()
-        .zip(walks)
-        .map(|(outcome, walk)| outcome.and_then(|_| Ok(walk.into_image()?)))
-        .collect();
-    let images = all_or_first(images)?;
+    let images = images(&sources, arguments, cancel, &mut tally)?;
     let first = images.first().map(|image| Chosen {
         hdu: image.hdu,
         name: image.name.clone(),
@@ -84,6 +79,30 @@ pub fn open(arguments: &arguments::Stack, cancel: &AtomicBool, report: &Report) 
         first,
         tally,
     })
+}
+
+/// Walks all headers, several at a time.
+fn images(
+    sources: &[Source],
+    arguments: &arguments::Stack,
+    cancel: &AtomicBool,
+    tally: &mut Tally,
+) -> Result<Vec<Image>> {
+    let selection = arguments.hdu.clone().unwrap_or_default();
+    let mut walks: Vec<Walk> = sources
+        .iter()
+        .map(|source| Walk::new(source.name(), selection.clone(), arguments.plane))
+        .collect();
+    let run = Run {
+        in_flight: usize::from(arguments.in_flight),
+        cancel,
+    };
+    let outcomes = walk_all(sources, &mut walks, &run, tally, |_, _| {})?;
+    let images = outcomes
+        .into_iter()
+        .zip(walks)
+        .map(|(outcome, walk)| outcome.and_then(|_| Ok(walk.into_image()?)));
+    all_or_first(images.collect())
 }
 
 /// How servers are asked.

@@ -19,6 +19,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use sectile::budget::Budget;
+use sectile::stack::plan::BASE;
 use serde_json::Value;
 
 use crate::cli::failure::{Failure, Result};
@@ -78,6 +80,20 @@ impl Wanted {
             Some(tiles) => tiles::check(tiles),
             None => Ok(()),
         }
+    }
+
+    /// Bytes that the second pass, from the finished part to tiles, holds; 0 without tiles.
+    ///
+    /// # Errors
+    /// The core's, with the budget that would do, if that is more than `memory`.
+    pub fn second_pass(&self, layout: &Layout, memory: u64) -> Result<u64> {
+        let bytes = match &self.tiles {
+            Some(_) => BASE + tiles::bytes(layout)?,
+            None => 0,
+        };
+        let mut budget = Budget::new(memory);
+        budget.reserve(bytes, "making tiles of so wide an image")?;
+        Ok(bytes)
     }
 }
 
@@ -158,25 +174,32 @@ impl Output {
     /// Gives the result its final name, once no row is missing; removes what lay beside it.
     pub fn finish(mut self) -> Result<()> {
         self.save()?;
-        if let Some(folder) = &self.wanted.tiles {
-            tiles::write(&mut self.part, folder, self.wanted.unit.as_deref())?;
-        }
+        let unit = self.wanted.unit.as_deref();
+        // Everything is made before anything gets its name: a kill in between costs only the making.
+        let tiles = match &self.wanted.tiles {
+            Some(folder) => Some(tiles::make(&mut self.part, folder, unit)?),
+            None => None,
+        };
         let Place {
             target,
             part,
             fresh,
             ..
         } = &self.place;
-        match self.wanted.format {
-            Format::Fits => name_finally(part, target)?,
+        let made = match self.wanted.format {
+            Format::Fits => part,
             Format::Png => {
-                convert::to_png(&mut self.part, fresh, self.wanted.unit.as_deref())?;
-                name_finally(fresh, target)?;
+                convert::to_png(&mut self.part, fresh, unit)?;
+                fresh
             }
             Format::Npy => {
                 convert::to_npy(&mut self.part, fresh)?;
-                name_finally(fresh, target)?;
+                fresh
             }
+        };
+        name_finally(made, target)?;
+        if let Some(tiles) = tiles {
+            tiles.name_finally()?;
         }
         place::remove_file(part).map_err(|error| Failure::file(part, "cannot remove", &error))?;
         self.journal.remove()

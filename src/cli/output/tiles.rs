@@ -10,6 +10,7 @@ use sectile::raster::tiles::{Builder, Order, Tile};
 
 use super::convert;
 use super::journal::Journal;
+use super::layout::Layout;
 use super::part::{Part, Row};
 use super::place::{JOURNAL, TILES, beside, remove_tiles};
 use crate::cli::failure::{Failure, Result};
@@ -32,8 +33,41 @@ pub fn check(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes all tiles into a folder beside, which then gets its final name.
-pub fn write(part: &mut Part, folder: &Path, unit: Option<&str>) -> Result<()> {
+/// Bytes that making the tiles of a result holds, whatever its height.
+pub fn bytes(layout: &Layout) -> Result<u64> {
+    let pyramid = Pyramid::new(layout.width, layout.height, TILE)?;
+    // The row that is read, as bytes and as values.
+    let rows = u64::from(layout.width) * layout.value_bytes() * 2;
+    Ok(rows
+        + if layout.wide {
+            Builder::<f64>::bytes(&pyramid)
+        } else {
+            Builder::<f32>::bytes(&pyramid)
+        })
+}
+
+/// Tiles that are finished but for the name of their folder, which is locked until they have it.
+#[derive(Debug)]
+pub struct Made {
+    fresh: PathBuf,
+    folder: PathBuf,
+    lock: Journal,
+}
+
+impl Made {
+    /// Gives the folder its final name.
+    pub fn name_finally(self) -> Result<()> {
+        // An empty folder may bear the name already; only that can be removed so.
+        let _ = fs::remove_dir(&self.folder);
+        fs::rename(&self.fresh, &self.folder).map_err(|error| {
+            Failure::file(&self.folder, "cannot give the tiles their folder", &error)
+        })?;
+        self.lock.remove()
+    }
+}
+
+/// Writes all tiles into a folder beside the one that is wanted.
+pub fn make(part: &mut Part, folder: &Path, unit: Option<&str>) -> Result<Made> {
     // Its lock tells `clean` that the folder beside is being written.
     let lock = Journal::open(&beside(folder, JOURNAL))?;
     let fresh = beside(folder, TILES);
@@ -45,11 +79,11 @@ pub fn write(part: &mut Part, folder: &Path, unit: Option<&str>) -> Result<()> {
     } else {
         build::<f32>(part, &fresh, pyramid, &meta)?;
     }
-    // An empty folder may bear the name already; only then does this replace anything.
-    let _ = fs::remove_dir(folder);
-    fs::rename(&fresh, folder)
-        .map_err(|error| Failure::file(folder, "cannot give the tiles their folder", &error))?;
-    lock.remove()
+    Ok(Made {
+        fresh,
+        folder: folder.to_owned(),
+        lock,
+    })
 }
 
 fn build<T: Sample>(part: &mut Part, fresh: &Path, pyramid: Pyramid, meta: &Meta) -> Result<()>

@@ -62,6 +62,8 @@ async fn serve(site: Site, address: SocketAddr, report: &Report) -> Result<()> {
     let bound = listener
         .local_addr()
         .map_err(|error| refused(address, &error))?;
+    // Before the address is told: whoever reads it may stop the server at once.
+    let end = interrupted()?;
     let url = format!("http://{bound}/");
     report.line(&url);
     report.event(
@@ -82,7 +84,7 @@ async fn serve(site: Site, address: SocketAddr, report: &Report) -> Result<()> {
         let _ = stopped.await;
     });
     let server = tokio::spawn(server.into_future());
-    interrupted().await?;
+    end.await;
     let _ = stop.send(());
     // Transfers that take longer than that are cut: the user asked for the end.
     let _ = tokio::time::timeout(GRACE, server).await;
@@ -90,29 +92,31 @@ async fn serve(site: Site, address: SocketAddr, report: &Report) -> Result<()> {
     Ok(())
 }
 
+/// Listens from the call on; the future ends with the first signal.
 #[cfg(unix)]
-async fn interrupted() -> Result<()> {
+fn interrupted() -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let listen = |kind| {
         signal(kind).map_err(|error| Failure::failed(format!("cannot listen for Ctrl-C: {error}")))
     };
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut terminate = listen(SignalKind::terminate())?;
-    std::future::poll_fn(|context| {
+    Ok(std::future::poll_fn(move |context| {
         if interrupt.poll_recv(context).is_ready() || terminate.poll_recv(context).is_ready() {
             return std::task::Poll::Ready(());
         }
         std::task::Poll::Pending
-    })
-    .await;
-    Ok(())
+    }))
 }
 
-#[cfg(not(unix))]
-async fn interrupted() -> Result<()> {
-    tokio::signal::ctrl_c()
-        .await
-        .map_err(|error| Failure::failed(format!("cannot listen for Ctrl-C: {error}")))
+/// Listens from the call on; the future ends with Ctrl-C.
+#[cfg(windows)]
+fn interrupted() -> Result<impl Future<Output = ()>> {
+    let mut interrupt = tokio::signal::windows::ctrl_c()
+        .map_err(|error| Failure::failed(format!("cannot listen for Ctrl-C: {error}")))?;
+    Ok(async move {
+        interrupt.recv().await;
+    })
 }
 
 fn refused(address: SocketAddr, error: &io::Error) -> Failure {

@@ -187,15 +187,7 @@ async fn file(path: &Path, headers: &HeaderMap) -> io::Result<Response<Body>> {
     }
     let size = found.len();
     let version = policy::version(size, found.modified()?);
-    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let wish = Wish {
-        range: text(header::RANGE),
-        if_range: text(header::IF_RANGE),
-        if_match: text(header::IF_MATCH),
-        if_none_match: text(header::IF_NONE_MATCH),
-        if_modified_since: text(header::IF_MODIFIED_SINCE),
-    };
-    let mut response = match answer(&wish, &version, size) {
+    let mut response = match answer(&wish(headers), &version, size) {
         Answer::Whole => body(file, size),
         Answer::Part(start, end) => {
             file.seek(io::SeekFrom::Start(start)).await?;
@@ -226,6 +218,18 @@ async fn file(path: &Path, headers: &HeaderMap) -> io::Result<Response<Body>> {
     // Ask every time: data and pages are made anew while this server runs.
     set(&mut response, header::CACHE_CONTROL, "no-cache");
     Ok(response)
+}
+
+/// The headers that decide what of a file is sent.
+fn wish(headers: &HeaderMap) -> Wish<'_> {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    Wish {
+        range: text(header::RANGE),
+        if_range: text(header::IF_RANGE),
+        if_match: text(header::IF_MATCH),
+        if_none_match: text(header::IF_NONE_MATCH),
+        if_modified_since: text(header::IF_MODIFIED_SINCE),
+    }
 }
 
 fn body(file: File, length: u64) -> Response<Body> {
