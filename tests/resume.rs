@@ -16,7 +16,7 @@ mod program;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use program::{Ran, SlowServer, names, run, run_well, sectile, signal, stack, text, wait_until};
 
@@ -153,8 +153,17 @@ fn ctrl_c_stops_at_once_and_leaves_what_can_be_gone_on_with() {
     let scene = Scene::new();
     let whole = scene.clean_run("whole.fits");
     let child = scene.started("out.fits");
+    // The request in flight would take longer than any user waits.
+    scene.server.set_delay(Duration::from_mins(1));
+    std::thread::sleep(Duration::from_millis(100));
+    let asked = Instant::now();
     signal(&child, "INT");
     let ran = scene.ended(child);
+    assert!(
+        asked.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        asked.elapsed()
+    );
     assert_eq!(ran.code, Some(130), "{ran:?}");
     assert_eq!(ran.event("error")["code"], "interrupted");
     let requests = scene.server.requests();

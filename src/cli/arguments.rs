@@ -16,7 +16,7 @@ pub struct Arguments {
     /// Show neither progress nor warnings.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say more about what is done; give twice for every request.
+    /// Say more about what is done; give twice for every section.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// Whether messages are coloured; `auto` also honours `NO_COLOR`.

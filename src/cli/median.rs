@@ -43,6 +43,9 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
         report.warn(warning);
     }
     report.event("plan", plan::fields(&opened, &whole));
+    for line in plan::table(&opened, &whole) {
+        report.detail(1, &line);
+    }
     wanted.unit.clone_from(&opened.stack.unit);
     let layout = layout(arguments, &opened, &whole, report)?;
     let second_pass = wanted.second_pass(&layout, wish.memory)?;
@@ -131,6 +134,8 @@ fn keep(section: &Section<'_>, rect: Rect, output: &mut Output, report: &Report)
         count: section.count,
     };
     output.write(&band)?;
+    let rows = band.y..band.y + band.rows;
+    report.detail(2, &format!("rows {rows:?}, columns from {} on", band.x));
     report.event(
         "section",
         json!({ "x": band.x, "y": band.y, "width": band.width, "rows": band.rows }),

@@ -55,7 +55,8 @@ pub fn fields(opened: &Opened, plan: &Plan) -> Value {
     fields
 }
 
-fn table(opened: &Opened, plan: &Plan) -> Vec<String> {
+/// The plan for people, one figure a line.
+pub fn table(opened: &Opened, plan: &Plan) -> Vec<String> {
     let mut rows = shapes(opened, plan);
     rows.extend(costs(plan));
     rows.iter()
