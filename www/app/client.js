@@ -31,7 +31,10 @@ export class Compute {
   async open(entries, { signal, onExposure, ...options } = {}) {
     await this.started;
     const on = { exposure: ({ index, exposure }) => onExposure?.(index, exposure) };
-    return this.call('open', { entries, ...options }, { signal, on });
+    // An address is meant as seen from the page, not from the worker's script.
+    const absolute = (url) => (URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : url);
+    const seen = entries.map((entry) => (entry.url ? { ...entry, url: absolute(entry.url) } : entry));
+    return this.call('open', { entries: seen, ...options }, { signal, on });
   }
 
   /** @param {object} wish rect, step, inFlight, memory */

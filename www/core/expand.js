@@ -24,41 +24,46 @@ const LIST_LIMIT = 4 * 1024 * 1024;
  */
 export async function expand(entries, signal) {
   const files = new Map();
-  for (const { file } of entries) if (file && !core().is_list(file.name)) files.set(file.name, file);
-  const sources = [];
+  const lists = new Map();
   const warnings = [];
-  const named = new Set();
   for (const entry of entries) {
-    const name = entry.url ?? entry.file?.name ?? entry.source?.key ?? '';
-    if (entry.source || !core().is_list(name)) {
-      if (entry.file) {
-        if (!named.has(entry.file.name)) sources.push(new BlobSource(entry.file));
-      } else {
-        sources.push(entry.source ?? new FetchSource(entry.url, { headers: entry.headers }));
-      }
-      continue;
-    }
-    const text = await readText(entry, name, signal);
-    const list = checked(() => core().read_list(name, text));
-    warnings.push(...list.notes);
-    for (const member of list.members) {
-      if (entry.file) {
-        const bare = member.split('/').pop();
-        const file = files.get(bare);
-        if (!file && !/^https?:/i.test(member)) {
-          throw new CoreError('parameter', `${name} names ${member}, which is not among the files; choose it together with the list`);
-        }
-        named.add(bare);
-        sources.push(file ? new BlobSource(file) : new FetchSource(member));
-      } else {
-        const url = checked(() => core().resolve(entry.url, member));
-        sources.push(new FetchSource(url, { headers: entry.headers, name: url }));
-      }
-    }
+    const name = entry.url ?? entry.file?.name ?? '';
+    if (!entry.source && core().is_list(name)) lists.set(entry, await readList(entry, name, warnings, signal));
+    else if (entry.file) files.set(entry.file.name, entry.file);
   }
-  // Files that a list names stand where the list puts them, not once more.
-  const taken = sources.filter((source, i) => !(source instanceof BlobSource) || sources.findIndex((other) => other.blob === source.blob) === i);
-  return { sources: taken, warnings };
+  // Files that a list names stand where the list puts them, not once more on their own.
+  const named = new Set([...lists].flatMap(([{ file }, members]) => (file ? members.map(bare) : [])));
+  const sources = [];
+  for (const entry of entries) {
+    const members = lists.get(entry);
+    if (members) sources.push(...members.map((member) => beside(entry, member, files)));
+    else if (entry.source) sources.push(entry.source);
+    else if (!entry.file) sources.push(new FetchSource(entry.url, { headers: entry.headers }));
+    else if (!named.has(entry.file.name)) sources.push(new BlobSource(entry.file));
+  }
+  return { sources, warnings };
+}
+
+/** The last part of a path. */
+function bare(path) {
+  return path.split('/').pop();
+}
+
+/** A list's member: on the same server as the list, or among the files that were given with it. */
+function beside({ url, file, headers }, member, files) {
+  if (!file) return new FetchSource(checked(() => core().resolve(url, member)), { headers });
+  const found = files.get(bare(member));
+  if (found) return new BlobSource(found);
+  if (/^https?:/i.test(member)) return new FetchSource(member);
+  throw new CoreError('parameter', `${file.name} names ${member}, which is not among the files; choose it together with the list`);
+}
+
+/** The members of a list, as it names them. */
+async function readList(entry, name, warnings, signal) {
+  const text = await readText(entry, name, signal);
+  const { members, notes } = checked(() => core().read_list(name, text));
+  warnings.push(...notes);
+  return members;
 }
 
 async function readText({ url, file, headers }, name, signal) {

@@ -89,6 +89,7 @@ export class Stack {
     try {
       for (const [index, found] of images.entries()) {
         exposures[index] = join(gather, found, sources[index], options);
+        if (!(found instanceof Error)) release(found);
         if (exposures[index].ok) used.push(sources[index]);
         options.onExposure?.(index, exposures[index]);
       }
