@@ -103,8 +103,10 @@ mod tests {
     use sectile::fits::wcs::Wcs;
 
     fn header(cards: &[String]) -> Header {
-        let text: String = cards.iter().map(|card| format!("{card:80}")).collect();
-        Header::parse(format!("{text}{:80}", "END").as_bytes())
+        let mut lines = cards.to_vec();
+        lines.push("END".to_owned());
+        let padded: Vec<String> = lines.iter().map(|card| format!("{card:80}")).collect();
+        Header::parse(padded.concat().as_bytes())
     }
 
     fn grid(extra: &[&str]) -> Vec<String> {

@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_row_is_whole_when_all_its_parts_are_there() {
-        let mut coverage = Coverage::new(10, 6, &[2..3]);
+        let mut coverage = Coverage::new(10, 6, std::slice::from_ref(&(2..3)));
         assert_eq!(coverage.missing(), [0..2, 3..6]);
         coverage.add(0..2, 6);
         assert!(coverage.take_fresh().is_empty());

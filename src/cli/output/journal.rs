@@ -258,7 +258,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("o.sectile-journal");
         fs::write(&path, "{}\n[0,10]\n[90,101]\n[20,30]\n").unwrap();
-        assert_eq!(reopened(&path, &json!({})), Past::Finished(vec![0..10]));
+        let first = std::iter::once(0..10).collect();
+        assert_eq!(reopened(&path, &json!({})), Past::Finished(first));
     }
 
     #[test]
