@@ -85,7 +85,7 @@ impl Kernel {
         self.check(rows, out.len(), count.len())?;
         let plain = rows.iter().all(|row| load::is_plain_f32(&row.encoding));
         self.narrow.reduce(out, count, |start, pixels, block| {
-            if start.is_multiple_of(load::AHEAD) {
+            if rows.len() > load::FORESEEN && start.is_multiple_of(load::AHEAD) {
                 std::hint::black_box(load::touch(rows, start));
             }
             if plain && pixels == LANES {

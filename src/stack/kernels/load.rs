@@ -26,6 +26,9 @@ pub(in crate::stack) fn plain_f32(
     nan != 0
 }
 
+/// Runs that a processor fetches ahead of their use by itself.
+pub(in crate::stack) const FORESEEN: usize = 12;
+
 /// Pixels that [`touch`] fetches ahead at a time.
 pub(in crate::stack) const AHEAD: usize = 256;
 
