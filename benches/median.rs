@@ -1,7 +1,7 @@
 //! CPU time of the native median, one JSON object a line: `cargo bench --bench median -- [n,n,…]`.
 //!
 //! The same measure as `benches/wasm/median.mjs`: a million f32 values, big-endian, in calls of 1,024
-//! pixels; the least of many runs. On Linux it is the thread's time on the processor, elsewhere the
+//! pixels; the least of a few batches. On Linux it is the thread's time on the processor, elsewhere the
 //! clock's.
 
 #![allow(
@@ -18,6 +18,8 @@ use sectile::stack::median::{Kernel, Samples};
 
 const ELEMENTS: usize = 1_000_000;
 const CALL: usize = 1024;
+const BATCHES: usize = 6;
+const BATCH: Duration = Duration::from_millis(250);
 
 fn main() {
     let sizes: Vec<usize> = std::env::args()
@@ -99,20 +101,24 @@ fn stored(values: usize, nan: f64) -> Vec<u8> {
         .collect()
 }
 
-/// The least time of a run over two thirds of a second and ten runs.
+/// The least time of a run over a few batches of runs.
+///
+/// The system adds up a thread's time at its own ticks, every few milliseconds, so that a batch has
+/// to be long beside them.
 fn least(mut work: impl FnMut()) -> Duration {
-    let end = Instant::now() + Duration::from_millis(700);
     let mut best = Duration::MAX;
-    let mut runs = 0;
-    while runs < 10 || Instant::now() < end {
+    for _ in 0..BATCHES {
         let (wall, cpu) = (Instant::now(), on_processor());
-        work();
+        let mut runs = 0;
+        while wall.elapsed() < BATCH {
+            work();
+            runs += 1;
+        }
         let spent = match (cpu, on_processor()) {
-            (Some(before), Some(after)) if after > before => after.checked_sub(before).unwrap(),
+            (Some(before), Some(after)) => after.saturating_sub(before),
             _ => wall.elapsed(),
         };
-        best = best.min(spent);
-        runs += 1;
+        best = best.min(spent / runs);
     }
     best
 }
