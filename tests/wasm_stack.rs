@@ -1,0 +1,106 @@
+//! Plans and jobs in a browser's dedicated worker: the same stacks as natively, the same bits.
+#![cfg(target_arch = "wasm32")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    missing_docs,
+    reason = "a test"
+)]
+
+mod stack_cases;
+
+use sectile::fits::pixel::{Bitpix, Encoding};
+use sectile::stack::plan::{Rect, Wish};
+use stack_cases::{Feeding, bits, expected, files, memory, plain, run};
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+#[wasm_bindgen_test]
+fn same_bits_at_any_budget_and_order() {
+    let files = files(7, 3000, 37, &[plain()]);
+    for mebibytes in [4, 16, 64] {
+        for (piece, shuffled) in [(usize::MAX, false), (1000, true), (1, true)] {
+            let wish = memory(mebibytes << 20);
+            let out = run(&files, &wish, Feeding { piece, shuffled });
+            assert_eq!(
+                (bits(&out.values), out.count.clone()),
+                expected(&files, &out.plan)
+            );
+            assert!(out.peak <= wish.memory);
+            assert_eq!(out.payload, 7 * 3000 * 37 * 4);
+            assert_eq!(out.requests, out.plan.requests);
+            assert!(
+                out.read
+                    .iter()
+                    .all(|(source, start, end)| *source < 7 && start < end)
+            );
+        }
+    }
+}
+
+#[wasm_bindgen_test]
+fn every_pixel_type() {
+    let scaled = |bitpix, bscale, bzero, blank| Encoding {
+        bitpix,
+        bscale,
+        bzero,
+        blank,
+    };
+    for kind in [
+        scaled(Bitpix::U8, 1.0, -128.0, None),
+        scaled(Bitpix::I16, 1.0, 32768.0, None),
+        scaled(Bitpix::I16, 0.25, 3.0, Some(77)),
+        Encoding::plain(Bitpix::I32),
+        scaled(Bitpix::I64, 1.0, 9_223_372_036_854_775_808.0, None),
+        Encoding::plain(Bitpix::F64),
+    ] {
+        let files = files(5, 70, 9, &[kind, plain()]);
+        let out = run(
+            &files,
+            &Wish::default(),
+            Feeding {
+                piece: 13,
+                shuffled: true,
+            },
+        );
+        assert_eq!(
+            (bits(&out.values), out.count.clone()),
+            expected(&files, &out.plan),
+            "{kind:?}"
+        );
+    }
+}
+
+#[wasm_bindgen_test]
+fn rectangles_and_previews() {
+    let files = files(4, 333, 41, &[plain()]);
+    for (step, latency) in [(1, 0.0), (1, 0.05), (7, 0.0), (64, 0.05)] {
+        let rect = Some(Rect {
+            x0: 5,
+            y0: 3,
+            x1: 300,
+            y1: 40,
+        });
+        let wish = Wish {
+            step,
+            latency,
+            rect,
+            ..Wish::default()
+        };
+        let out = run(
+            &files,
+            &wish,
+            Feeding {
+                piece: usize::MAX,
+                shuffled: true,
+            },
+        );
+        assert_eq!(
+            (bits(&out.values), out.count.clone()),
+            expected(&files, &out.plan),
+            "{wish:?}"
+        );
+    }
+}
