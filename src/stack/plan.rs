@@ -1,8 +1,9 @@
 //! What a median will read, and how much memory that takes: from headers alone.
 //!
 //! A pool of equal slots, one exposure's part of one section each, holds the bytes: N for the
-//! section that is being completed and R more, so that R requests stay in flight while a section is
-//! reduced. One section alone needs no R more. A slot is filled by one request where rows are
+//! section that is being completed and R − 1 more. That is enough for R requests in flight at all
+//! times, because one of them at least is still for the section that is not complete. One section
+//! alone needs N slots only. A slot is filled by one request where rows are
 //! wanted whole, or by one request a row where only part of each row is wanted and that is cheaper.
 
 use std::ops::Range;
@@ -15,7 +16,7 @@ use crate::budget;
 use crate::error::{Error, Result};
 
 /// What a program needs before it holds a single pixel: code, stack, tables, allocator.
-pub const BASE: u64 = 5 << 19;
+pub const BASE: u64 = 768 << 10;
 
 /// Book-keeping an exposure: name, place, encoding, its share of the tables.
 pub const EXPOSURE: u64 = 1 << 10;
@@ -213,7 +214,7 @@ impl Plan {
         let rows = u64::from(rect.y1 - rect.y0).div_ceil(step);
         let measure = Measure {
             exposures,
-            slots: exposures + in_flight,
+            slots: exposures + in_flight - 1,
             row_bytes: u64::from(stack.width) * stack.pixel_bytes() as u64,
             pixel_bytes: stack.pixel_bytes() as u64,
             out_bytes: (stack.value_bytes() + size_of::<u16>()) as u64,

@@ -10,9 +10,21 @@ import { openAsBlob, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const { site, memory, inFlight = 6, urls = [], files = [], wish = {}, samples = [] } = JSON.parse(process.argv[2]);
+const { site, memory, inFlight = 6, urls = [], files = [], wish = {}, samples = [], clock = false } = JSON.parse(process.argv[2]);
 const { init, memoryBytes, Stack, BlobSource } = await import(pathToFileURL(join(site, 'core/index.js')).href);
 await init({ module: readFileSync(join(site, 'pkg/sectile_bg.wasm')), memory });
+let reduced = 0;
+if (clock) {
+  // Benches ask how long the kernel takes in the middle of a job.
+  const { Median } = await import(pathToFileURL(join(site, 'pkg/sectile.js')).href);
+  const { ready } = Median.prototype;
+  Median.prototype.ready = function timed() {
+    const start = performance.now();
+    const section = ready.call(this);
+    if (section) reduced += performance.now() - start;
+    return section;
+  };
+}
 
 const blobs = await Promise.all(files.map(async (path) => new BlobSource(await openAsBlob(path), path)));
 const stack = await Stack.open([...urls, ...blobs], { memory });
@@ -27,7 +39,7 @@ for (;;) {
     tally = value;
     break;
   }
-  hash.update(new Uint8Array(value.values.buffer));
+  if (!clock) hash.update(new Uint8Array(value.values.buffer));
   for (const [x, y] of samples) {
     if (y >= value.y0 && y < value.y0 + value.rows) {
       const at = (y - value.y0) * value.width + x - value.x0;
@@ -35,4 +47,4 @@ for (;;) {
     }
   }
 }
-console.log(JSON.stringify({ plan, tally, opening: stack.opening, sha256: hash.digest('hex'), memory_bytes: memoryBytes(), samples: found }));
+console.log(JSON.stringify({ plan, tally, opening: stack.opening, sha256: hash.digest('hex'), memory_bytes: memoryBytes(), samples: found, reduce_seconds: reduced / 1000, cpu_seconds: process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6 }));

@@ -8,10 +8,10 @@ import glue, * as exports from '../pkg/sectile.js';
 import { CoreError } from './errors.js';
 
 /** Pages that the module starts with; the build's linker is told the same number. */
-const INITIAL_PAGES = 24;
+const INITIAL_PAGES = 6;
 const PAGE = 65536;
 /** Below this not even headers can be read. */
-const LEAST = 3 << 20;
+const LEAST = 2 << 20;
 /** The module declares at most 1 GiB: no pointer ever has its top bit set. */
 const MOST = 1 << 30;
 

@@ -12,9 +12,12 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// its own maximum, the budget; this is only the ceiling that the module admits.
 const CEILING: &str = "link-arg=--max-memory=1073741824";
 
-/// The linear memory that every instance starts with, in bytes: 24 pages. `www/core/instance.js` makes the
+/// The linear memory that every instance starts with, in bytes: 6 pages. `www/core/instance.js` makes the
 /// memory and must start it with as many: fewer do not link, and more are lost to the allocator.
-const INITIAL: &str = "link-arg=--initial-memory=1572864";
+const INITIAL: &str = "link-arg=--initial-memory=393216";
+
+/// The stack: nothing here recurses or keeps large arrays on it, and what it takes is taken from the budget.
+const STACK: &str = "link-arg=-zstack-size=196608";
 
 /// Builds the core, checks what it imports, and writes binding and types into `folder`.
 pub(crate) fn build(folder: &Path) -> Outcome {
@@ -53,6 +56,8 @@ fn compile() -> Outcome<PathBuf> {
         "link-arg=--import-memory",
         "-C",
         INITIAL,
+        "-C",
+        STACK,
         "-C",
         CEILING,
     ]);
