@@ -1,5 +1,6 @@
 //! Lists and associations of exposures, and where their members lie.
 
+#![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use sectile::error::Error;

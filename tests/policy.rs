@@ -1,4 +1,5 @@
 //! The rules of what an answer means, one row a case.
+#![cfg(not(target_arch = "wasm32"))]
 #![allow(
     clippy::panic,
     clippy::unwrap_used,

@@ -1,5 +1,6 @@
 //! Plans and jobs: what is read, how much memory it takes, and that nothing but the pixels decides
 //! the result.
+#![cfg(not(target_arch = "wasm32"))]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
