@@ -1,6 +1,6 @@
 // One visit to the running demo by headless Chromium, at desktop and at phone size: waits until the page says that
 // the median is done, saves a picture of each, and prints the tally of the first as one line of JSON.
-// Any error that the page shows, throws or logs fails it, and so does any request that fails.
+// Any error that the page shows, throws or logs fails it, and so does any request that fails or is broken off.
 //
 //   node tests/web/demo.mjs --address http://127.0.0.1:8787/#... --out DIR [--chromium PATH]
 import { mkdir } from 'node:fs/promises';
@@ -72,8 +72,7 @@ function watchFaults(page) {
   });
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText;
-    // What the page itself gave up, having had what it wanted, is not a fault.
-    if (why !== 'net::ERR_ABORTED') faults.push(`${request.url()} failed: ${why}`);
+    faults.push(`${request.url()} failed: ${why}`);
   });
   page.on('response', (response) => {
     if (response.status() >= 400) faults.push(`${response.url()} answered ${response.status()}`);
