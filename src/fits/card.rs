@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use super::decimal;
+
 /// Bytes of a card.
 pub const CARD: usize = 80;
 
@@ -160,7 +162,7 @@ fn number(text: &str) -> Option<Value> {
     if let Ok(value) = text.parse::<i64>() {
         return Some(Value::Integer(value));
     }
-    let value: f64 = text.replace(['D', 'd'], "E").parse().ok()?;
+    let value = decimal::parse(text)?;
     value.is_finite().then_some(Value::Real(value))
 }
 

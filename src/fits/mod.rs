@@ -7,6 +7,7 @@
 pub mod card;
 mod carried;
 mod choice;
+mod decimal;
 pub mod hdu;
 pub mod header;
 mod held;

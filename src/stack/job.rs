@@ -301,15 +301,15 @@ impl MedianJob {
     }
 
     fn reduce(&mut self, section: &Section) -> Result<()> {
-        let mut order: Vec<&Slot> = Vec::with_capacity(self.exposures.len());
-        order.extend(
-            self.slots
-                .iter()
-                .filter(|slot| slot.full && slot.section == self.current),
-        );
         // Arrival decides which slot an exposure is in; the order of exposures decides nothing in
         // a median, but a fixed one keeps it easy to reason about.
-        order.sort_by_key(|slot| slot.exposure);
+        let mut places: Vec<Option<&Slot>> = vec![None; self.exposures.len()];
+        for slot in &self.slots {
+            if slot.full && slot.section == self.current {
+                places[slot.exposure as usize] = Some(slot);
+            }
+        }
+        let order: Vec<&Slot> = places.into_iter().flatten().collect();
         let columns = section.columns.len();
         let step = self.plan.step;
         let kept = columns.div_ceil(step as usize);

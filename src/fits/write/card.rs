@@ -5,6 +5,7 @@
 use std::iter;
 
 use crate::error::{Error, Result};
+use crate::fits::decimal;
 
 /// Characters of a card.
 const CARD: usize = 80;
@@ -217,7 +218,7 @@ fn is_well_formed(card: &str) -> bool {
     let number = |text: &str| {
         text.bytes()
             .all(|b| b.is_ascii_digit() || b"+-.EDed".contains(&b))
-            && text.trim().replace(['D', 'd'], "E").parse::<f64>().is_ok()
+            && decimal::parse(text.trim()).is_some()
     };
     let pair = value
         .strip_prefix('(')
@@ -247,9 +248,7 @@ fn moved(card: &str, keyword: &str, origin: [u32; 2]) -> Option<String> {
         Some((value, comment)) => (value, comment.trim()),
         None => (card.get(10..)?, ""),
     };
-    // Fortran writes exponents with D as well.
-    let value: f64 = value.trim().replace(['D', 'd'], "E").parse().ok()?;
-    let value = float(value - f64::from(by));
+    let value = float(decimal::parse(value.trim())? - f64::from(by));
     Some(with_comment(format!("{keyword:8}= {value:>20}"), comment))
 }
 
