@@ -69,12 +69,12 @@ impl Grid {
 /// `contrast` widens the limits as it shrinks; 0.25 is usual, and 0 or less counts as 1.
 ///
 /// # Cost
-/// O(n log n), 18 bytes a value.
+/// O(n), 18 bytes a value.
 #[must_use]
 pub fn zscale<T: Sample>(values: &[T], contrast: f64) -> Option<Limits> {
     let wide = values.iter().map(|value| value.wide());
     let mut sorted: Vec<f64> = wide.filter(|value| value.is_finite()).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
+    sort(&mut sorted);
     let (&low, &high) = sorted.first().zip(sorted.last())?;
     let all = Limits { low, high };
     let slope = fit(&sorted);
@@ -97,6 +97,35 @@ pub fn zscale<T: Sample>(values: &[T], contrast: f64) -> Option<Limits> {
         low: low.max(median - (place(middle) - 1.0) * slope),
         high: high.min(median + place(count - middle) * slope),
     })
+}
+
+/// Sorts finite values, a byte of their bits at a time from the lowest on.
+///
+/// The standard library's sort of numbers weighs 5 KB in wasm.
+fn sort(values: &mut Vec<f64>) {
+    let mut other = vec![0.0; values.len()];
+    // Negative numbers are larger the smaller their bits are; all of them come before the positive ones.
+    let key = |value: f64| {
+        let bits = value.to_bits();
+        let negative = (bits.cast_signed() >> 63).cast_unsigned();
+        bits ^ (negative | 1 << 63)
+    };
+    for byte in 0..8 {
+        let digit = |value: f64| usize::from(key(value).to_le_bytes()[byte]);
+        let mut starts = [0_usize; 257];
+        for value in values.iter() {
+            starts[digit(*value) + 1] += 1;
+        }
+        for i in 0..256 {
+            starts[i + 1] += starts[i];
+        }
+        for value in values.iter() {
+            let start = &mut starts[digit(*value)];
+            other[*start] = *value;
+            *start += 1;
+        }
+        std::mem::swap(values, &mut other);
+    }
 }
 
 /// The slope of the line through what is not rejected; `None` if that is too little.
@@ -186,4 +215,36 @@ fn widened(bad: &[bool], size: usize) -> Vec<bool> {
 #[expect(clippy::cast_precision_loss, reason = "places in a slice in memory")]
 fn place(i: usize) -> f64 {
     i as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sort;
+
+    #[test]
+    fn values_come_in_the_order_of_the_standard_library() {
+        let mut state = 0x2545_F491_4F6C_DD1D_u64;
+        let mut values = vec![
+            0.0,
+            -0.0,
+            f64::MAX,
+            f64::MIN,
+            f64::MIN_POSITIVE,
+            5e-324,
+            -5e-324,
+        ];
+        for _ in 0..1000 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            values.push(f64::from_bits(state));
+        }
+        values.retain(|value| value.is_finite());
+        let mut wanted = values.clone();
+        wanted.sort_by(f64::total_cmp);
+        sort(&mut values);
+        let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&values), bits(&wanted));
+        sort(&mut Vec::new());
+    }
 }
