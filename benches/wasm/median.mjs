@@ -10,7 +10,7 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 
-const { Stack } = createRequire(import.meta.url)(resolve(process.argv[2], 'sectile_bench_wasm.js'));
+const { Trial } = createRequire(import.meta.url)(resolve(process.argv[2], 'sectile_bench_wasm.js'));
 
 const option = (name, fallback) => {
   const at = process.argv.indexOf(`--${name}`);
@@ -92,7 +92,7 @@ const print = (line) => console.log(JSON.stringify({ target: 'wasm', ...line }))
 if (process.argv.includes('--job')) {
   for (const n of list('n', '40')) {
     const width = 150 * 1024;
-    const stack = new Stack(n, width, -32, 0, stored(n, width, 0.01, 'normal', -32));
+    const stack = new Trial(n, width, -32, 0, stored(n, width, 0.01, 'normal', -32));
     const microseconds = least(() => sweep(stack, width), 2000, () => stack.refill());
     print({ bench: 'median in a job', n, nan: 0.01, ns_per_element: round(microseconds, n * width) });
   }
@@ -103,7 +103,7 @@ if (process.argv.includes('--job')) {
     for (const nan of list('nan', '0,0.1')) {
       const width = Math.floor(1e6 / n);
       const bzero = bitpix === 16 ? 32768 : 0;
-      const stack = new Stack(n, width, bitpix, bzero, stored(n, width, nan, kind, bitpix));
+      const stack = new Trial(n, width, bitpix, bzero, stored(n, width, nan, kind, bitpix));
       const microseconds = least(() => sweep(stack, width), 700);
       print({ bench: 'median', kind, bitpix, n, nan, ns_per_element: round(microseconds, n * width) });
       stack.free();

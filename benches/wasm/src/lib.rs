@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 
 /// A stack in slots of its own, as a job holds it.
 #[wasm_bindgen]
-pub struct Stack {
+pub struct Trial {
     kernel: Kernel,
     encoding: Encoding,
     source: Vec<Vec<u8>>,
@@ -17,16 +17,16 @@ pub struct Stack {
 }
 
 #[wasm_bindgen]
-impl Stack {
+impl Trial {
     /// `n` exposures of `width` pixels; `pixels` are their stored bytes, one exposure after another.
     #[wasm_bindgen(constructor)]
-    pub fn new(n: usize, width: usize, bitpix: i32, bzero: f64, pixels: &[u8]) -> Result<Stack, JsError> {
+    pub fn new(n: usize, width: usize, bitpix: i32, bzero: f64, pixels: &[u8]) -> Result<Trial, JsError> {
         let bitpix = Bitpix::from_card(bitpix.into()).ok_or_else(|| JsError::new("no such BITPIX"))?;
         let source: Vec<Vec<u8>> = pixels
             .chunks(width * bitpix.size())
             .map(<[u8]>::to_vec)
             .collect();
-        Ok(Stack {
+        Ok(Trial {
             kernel: Kernel::new(n)?,
             encoding: Encoding { bzero, ..Encoding::plain(bitpix) },
             slots: source.clone(),
