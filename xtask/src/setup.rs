@@ -23,9 +23,6 @@ pub(crate) fn everything() -> Outcome {
     );
     node::packages()?;
     println!("node packages: as package-lock.json says");
-    match optimiser::find() {
-        Some(path) => println!("wasm-opt: {}", path.display()),
-        None => println!("wasm-opt: not here, and not needed"),
-    }
+    println!("wasm-opt: {}", optimiser::ensure()?.display());
     Ok(())
 }
