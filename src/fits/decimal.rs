@@ -155,8 +155,10 @@ impl Big {
     /// Bits up to the highest that is set; at most some ten thousand.
     fn bits(&self) -> i32 {
         let top = self.0.iter().rposition(|limb| *limb != 0);
-        let bits = top.map_or(0, |top| top as u32 * 32 + self.0[top].ilog2() + 1);
-        bits.cast_signed()
+        top.map_or(0, |top| {
+            let below = i32::try_from(top * 32).unwrap_or(i32::MAX / 2);
+            below + self.0[top].ilog2().cast_signed() + 1
+        })
     }
 }
 
