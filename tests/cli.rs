@@ -308,3 +308,28 @@ fn one_bad_file_does_not_hide_the_others() {
             .contains("short.fits")
     );
 }
+
+#[test]
+fn latency_and_bandwidth_decide_how_a_rectangle_is_read() {
+    let folder = stack(3, 64);
+    let layout = |latency: &str| {
+        let list = [
+            "plan",
+            "median",
+            "exposures.txt",
+            "--json",
+            "--rect",
+            "3,5,9,60",
+        ];
+        let ran = run_well(
+            folder.path(),
+            &[&list[..], &["--latency", latency]].concat(),
+        );
+        ran.event("plan")["layout"].clone()
+    };
+    assert_eq!((layout("0"), layout("50")), (json!("rows"), json!("span")));
+    let wrong = ["plan", "median", "exposures.txt", "--bandwidth", "fast"];
+    let ran = run(folder.path(), &wrong);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.stderr.contains("--bandwidth"), "{}", ran.stderr);
+}

@@ -127,6 +127,13 @@ pub struct Stack {
     /// A coarse picture: every K-th pixel of every K-th row.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     pub preview: Option<u32>,
+    /// For the plan: milliseconds from a request to its first byte. Together with the bandwidth it
+    /// decides whether a rectangle is read in whole rows or in parts of rows.
+    #[arg(long, value_name = "MS", default_value_t = 50.0, value_parser = parse_latency)]
+    pub latency: f64,
+    /// For the plan: bytes a second, all requests together.
+    #[arg(long, value_name = "SIZE", default_value = "100MB")]
+    pub bandwidth: String,
     /// Go on although pointing or scale differ.
     #[arg(long)]
     pub ignore_wcs: bool,
@@ -192,6 +199,13 @@ pub struct DemoData {
     /// Another number gives another sky.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
+}
+
+fn parse_latency(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1e6).contains(&value) => Ok(value),
+        _ => Err("write milliseconds, for instance 50".to_owned()),
+    }
 }
 
 /// Reads `x0,y0,x1,y1`; that it lies inside the image is checked once its shape is known.

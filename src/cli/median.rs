@@ -43,7 +43,7 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
         report.warn(warning);
     }
     report.event("plan", plan::fields(&opened, &whole));
-    for line in plan::table(&opened, &whole) {
+    for line in plan::table(&opened, &whole, &wish) {
         report.detail(1, &line);
     }
     wanted.unit.clone_from(&opened.stack.unit);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sectile::stack::plan::{Layout, Plan};
+use sectile::stack::plan::{Layout, Plan, Wish};
 use serde_json::{Value, json};
 
 use crate::cli::arguments::PlanMedian;
@@ -28,7 +28,7 @@ pub fn run(arguments: &PlanMedian, report: &mut Report) -> Result<()> {
         report.warn(warning);
     }
     report.event("plan", fields(&opened, &plan));
-    for line in table(&opened, &plan) {
+    for line in table(&opened, &plan, &wish) {
         report.line(&line);
     }
     report.done(&opened.tally);
@@ -56,9 +56,9 @@ pub fn fields(opened: &Opened, plan: &Plan) -> Value {
 }
 
 /// The plan for people, one figure a line.
-pub fn table(opened: &Opened, plan: &Plan) -> Vec<String> {
+pub fn table(opened: &Opened, plan: &Plan, wish: &Wish) -> Vec<String> {
     let mut rows = shapes(opened, plan);
-    rows.extend(costs(plan));
+    rows.extend(costs(plan, wish));
     rows.iter()
         .map(|(name, what)| format!("{name:10} {what}"))
         .collect()
@@ -77,7 +77,7 @@ fn shapes(opened: &Opened, plan: &Plan) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn costs(plan: &Plan) -> Vec<(&'static str, String)> {
+fn costs(plan: &Plan, wish: &Wish) -> Vec<(&'static str, String)> {
     let (sections, rows, columns) = (plan.sections, plan.rows, plan.columns);
     let layout = match plan.layout {
         Layout::Span => "one a section and exposure",
@@ -85,7 +85,12 @@ fn costs(plan: &Plan) -> Vec<(&'static str, String)> {
     };
     let slots = format!("{} of {}", plan.slots, size(plan.slot_bytes));
     let peak = format!("{} of {}", size(plan.peak_bytes), size(plan.memory));
-    let time = format!("about {:.1} s at 50 ms latency and 100 MB/s", plan.seconds);
+    let time = format!(
+        "about {:.1} s at {} ms latency and {:.0} MB/s",
+        plan.seconds,
+        wish.latency * 1000.0,
+        wish.bandwidth / 1e6
+    );
     vec![
         (
             "sections",

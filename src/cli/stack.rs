@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use sectile::budget;
 use sectile::drive;
 use sectile::drive::native::{Options, Run, Source, walk_all};
+use sectile::error::Error;
 use sectile::fits::Image;
 use sectile::fits::walk::Walk;
 use sectile::job::Tally;
@@ -124,8 +125,18 @@ pub fn wish(arguments: &arguments::Stack) -> Result<Wish> {
             .rect
             .map(|[x0, y0, x1, y1]| Rect { x0, y0, x1, y1 }),
         step: arguments.preview.unwrap_or(1),
-        ..Wish::default()
+        latency: arguments.latency / 1000.0,
+        bandwidth: bandwidth(&arguments.bandwidth)?,
     })
+}
+
+fn bandwidth(text: &str) -> Result<f64> {
+    let size = budget::parse_size(text).map_err(|_| Error::Parameter {
+        name: "--bandwidth",
+        what: format!("{text:?} is no number of bytes a second; write for instance 100MB"),
+    })?;
+    #[expect(clippy::cast_precision_loss, reason = "an estimate is made of it")]
+    Ok(size as f64)
 }
 
 /// Replaces lists and associations by what they name.

@@ -3,6 +3,9 @@
 use crate::error::{Error, Result};
 use crate::manifest::Members;
 
+/// Names that a list may hold: more than twice what a stack may.
+const MOST_NAMES: usize = 10_000;
+
 /// Reads a list.
 ///
 /// UTF-8, with or without a byte-order mark; lines end in LF or CRLF. Blanks around a name are
@@ -11,7 +14,7 @@ use crate::manifest::Members;
 ///
 /// # Errors
 /// [`Error::Format`] for text that is not UTF-8, for control characters (the file is no text), and
-/// for a list without a name.
+/// for a list without a name or with more than 10,000.
 pub fn parse(file: &str, bytes: &[u8]) -> Result<Members> {
     let wrong = |at: usize, what: &str| Error::Format {
         file: file.to_owned(),
@@ -44,6 +47,9 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<Members> {
             0,
             "the list names no file; write one path or URL on each line",
         ));
+    }
+    if names.len() > MOST_NAMES {
+        return Err(wrong(0, "the list names more than 10,000 files; split it"));
     }
     let notes = repeated(&names);
     Ok(Members { names, notes })
