@@ -6,8 +6,7 @@ use std::ops::Range;
 /// bytes.
 ///
 /// The answer holds the merged ranges in ascending order and, for each input range, the index of
-/// the merged one that covers it. Empty inputs are covered by index 0 of an empty answer or by the
-/// range they touch.
+/// the merged one that covers it.
 ///
 /// # Cost
 /// O(n log n).

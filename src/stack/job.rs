@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::exposure::{Exposure, Stack};
 use super::median::{Kernel, Samples};
 use super::plan::{BASE, CHUNK, EXPOSURE, Layout, Plan, Section};
+use super::slot::Slot;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::job::{Fetch, Job, Read};
@@ -41,18 +42,6 @@ pub struct Median<'a> {
     pub values: Values<'a>,
     /// How many exposures contributed.
     pub count: &'a [u16],
-}
-
-/// One slot: the part of one section that one exposure brings.
-#[derive(Debug, Default)]
-struct Slot {
-    buffer: Vec<u8>,
-    section: u64,
-    exposure: u32,
-    /// Bytes fed without a gap from the start of each read.
-    fed: Vec<u64>,
-    fetch: Option<Fetch>,
-    full: bool,
 }
 
 /// A median that waits for its bytes.
@@ -107,10 +96,7 @@ impl MedianJob {
         let slot_bytes = length(plan.slot_bytes, &plan)?;
         let mut slots = Vec::new();
         for _ in 0..plan.slots {
-            slots.push(Slot {
-                buffer: budget.allocate(slot_bytes, "a slot")?,
-                ..Slot::default()
-            });
+            slots.push(Slot::new(budget.allocate(slot_bytes, "a slot")?));
         }
         let kept = u64::from(plan.rows) * u64::from(plan.columns.div_ceil(plan.step));
         let kept = length(kept, &plan)?;
@@ -162,43 +148,11 @@ impl MedianJob {
         len: usize,
         write: impl FnOnce(&mut [u8]),
     ) -> Result<()> {
-        let name = |exposures: &[Exposure], index: u32| exposures[index as usize].name.clone();
-        let Some(Slot {
-            buffer,
-            fed,
-            fetch: Some(fetch),
-            exposure,
-            ..
-        }) = self.slots.get_mut(slot as usize)
-        else {
-            return Err(Error::Parameter {
-                name: "slot",
-                what: format!("slot {slot} was not lent"),
-            });
+        let Some(lent) = self.slots.get_mut(slot as usize) else {
+            return Err(no_slot(slot));
         };
-        let (Some(asked), Some(fed)) = (fetch.reads.get(read), fed.get_mut(read)) else {
-            return Err(Error::Parameter {
-                name: "read",
-                what: format!("slot {slot} has no read {read}"),
-            });
-        };
-        let end = offset.saturating_add(len as u64);
-        if offset > *fed || end > asked.len() {
-            return Err(Error::Unexpected {
-                file: name(&self.exposures, *exposure),
-                at: asked.range.start + *fed,
-                asked: asked.len() - *fed,
-                got: end,
-            });
-        }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "within a read, which lies in a slot"
-        )]
-        let start = asked.at + offset as usize;
-        write(&mut buffer[start..start + len]);
-        *fed = (*fed).max(end);
-        Ok(())
+        let name = &self.exposures[lent.exposure as usize].name;
+        lent.feed(name, read, offset, len, write)
     }
 
     /// Says that every read of a fetch has been fed whole.
@@ -207,29 +161,9 @@ impl MedianJob {
     /// [`Error::Unexpected`] naming the first read that lacks bytes.
     pub fn complete(&mut self, slot: u32) -> Result<()> {
         let Some(filled) = self.slots.get_mut(slot as usize) else {
-            return Err(Error::Parameter {
-                name: "slot",
-                what: format!("there is no slot {slot}"),
-            });
+            return Err(no_slot(slot));
         };
-        let Some(fetch) = &filled.fetch else {
-            return Err(Error::Parameter {
-                name: "slot",
-                what: format!("slot {slot} was not lent"),
-            });
-        };
-        for (read, fed) in fetch.reads.iter().zip(&filled.fed) {
-            if *fed != read.len() {
-                return Err(Error::Unexpected {
-                    file: self.exposures[filled.exposure as usize].name.clone(),
-                    at: read.range.start,
-                    asked: read.len(),
-                    got: *fed,
-                });
-            }
-        }
-        filled.fetch = None;
-        filled.full = true;
+        filled.complete(&self.exposures[filled.exposure as usize].name)?;
         let ahead = usize::try_from(filled.section - self.current).unwrap_or(usize::MAX);
         while self.arrived.len() <= ahead {
             self.arrived.push_back(0);
@@ -389,6 +323,13 @@ fn sampled<T: Copy>(
     Ok(())
 }
 
+fn no_slot(slot: u32) -> Error {
+    Error::Parameter {
+        name: "slot",
+        what: format!("there is no slot {slot}"),
+    }
+}
+
 fn length(bytes: u64, plan: &Plan) -> Result<usize> {
     usize::try_from(bytes).map_err(|_| Error::Budget {
         need: bytes,
@@ -412,15 +353,7 @@ impl Job for MedianJob {
             source: exposure,
             reads,
         };
-        let bytes: u64 = fetch.reads.iter().map(Read::len).sum();
-        let taken = &mut self.slots[slot as usize];
-        taken.section = section;
-        taken.exposure = exposure;
-        taken.full = false;
-        taken.fed.clear();
-        taken.fed.resize(fetch.reads.len(), 0);
-        taken.fetch = Some(fetch.clone());
-        taken.buffer.resize(usize::try_from(bytes).unwrap_or(0), 0);
+        self.slots[slot as usize].take(section, &fetch);
         self.asked = if exposure as usize + 1 == self.exposures.len() {
             (section + 1, 0)
         } else {
@@ -443,11 +376,7 @@ impl Job for MedianJob {
                 got: buffer.len() as u64,
             });
         }
-        let slot = &mut self.slots[fetch.slot as usize];
-        slot.buffer = buffer;
-        for (fed, read) in slot.fed.iter_mut().zip(&fetch.reads) {
-            *fed = read.len();
-        }
+        self.slots[fetch.slot as usize].put(buffer);
         self.complete(fetch.slot)
     }
 

@@ -1,7 +1,9 @@
 //! Stacks: N exposures on one pixel grid, reduced to one image.
 
+mod cut;
 pub mod exposure;
 pub mod job;
 mod kernels;
 pub mod median;
 pub mod plan;
+mod slot;

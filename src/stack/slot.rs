@@ -1,0 +1,104 @@
+//! One slot: the part of one section that one exposure brings, and how far its reads have come.
+
+use crate::error::{Error, Result};
+use crate::job::{Fetch, Read};
+
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    pub(super) buffer: Vec<u8>,
+    pub(super) section: u64,
+    pub(super) exposure: u32,
+    pub(super) full: bool,
+    /// The reads that fill it, from when they are asked for until they are complete.
+    reads: Vec<Read>,
+    /// Bytes fed without a gap from the start of each read.
+    fed: Vec<u64>,
+}
+
+impl Slot {
+    /// An empty slot.
+    pub(super) fn new(buffer: Vec<u8>) -> Self {
+        Self {
+            buffer,
+            ..Self::default()
+        }
+    }
+
+    /// Makes it ready for a fetch.
+    pub(super) fn take(&mut self, section: u64, fetch: &Fetch) {
+        let bytes: u64 = fetch.reads.iter().map(Read::len).sum();
+        self.section = section;
+        self.exposure = fetch.source;
+        self.full = false;
+        self.reads.clone_from(&fetch.reads);
+        self.fed.clear();
+        self.fed.resize(fetch.reads.len(), 0);
+        // Within the capacity that was allocated when the job began.
+        self.buffer.resize(usize::try_from(bytes).unwrap_or(0), 0);
+    }
+
+    /// Takes a piece of a read; `write` fills its place in the buffer.
+    pub(super) fn feed(
+        &mut self,
+        name: &str,
+        read: usize,
+        offset: u64,
+        len: usize,
+        write: impl FnOnce(&mut [u8]),
+    ) -> Result<()> {
+        let (Some(asked), Some(fed)) = (self.reads.get(read), self.fed.get_mut(read)) else {
+            return Err(Error::Parameter {
+                name: "read",
+                what: format!("{name}: read {read} of this slot was not asked for"),
+            });
+        };
+        let end = offset.saturating_add(len as u64);
+        if offset > *fed || end > asked.len() {
+            return Err(Error::Unexpected {
+                file: name.to_owned(),
+                at: asked.range.start + *fed,
+                asked: asked.len() - *fed,
+                got: end,
+            });
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "within a read, which lies in a slot"
+        )]
+        let start = asked.at + offset as usize;
+        write(&mut self.buffer[start..start + len]);
+        *fed = (*fed).max(end);
+        Ok(())
+    }
+
+    /// Takes back the whole buffer, filled.
+    pub(super) fn put(&mut self, buffer: Vec<u8>) {
+        self.buffer = buffer;
+        for (fed, read) in self.fed.iter_mut().zip(&self.reads) {
+            *fed = read.len();
+        }
+    }
+
+    /// Says that all reads have been fed.
+    pub(super) fn complete(&mut self, name: &str) -> Result<()> {
+        if self.reads.is_empty() {
+            return Err(Error::Parameter {
+                name: "slot",
+                what: format!("{name}: nothing was asked for in this slot"),
+            });
+        }
+        for (read, fed) in self.reads.iter().zip(&self.fed) {
+            if *fed != read.len() {
+                return Err(Error::Unexpected {
+                    file: name.to_owned(),
+                    at: read.range.start,
+                    asked: read.len(),
+                    got: *fed,
+                });
+            }
+        }
+        self.reads.clear();
+        self.full = true;
+        Ok(())
+    }
+}
