@@ -259,7 +259,7 @@ async function image(source, { hdu, plane }, signal, tally) {
 function join(gather, found, source, options) {
   const bare = { name: source.key, notes: [] };
   if (found instanceof Error) {
-    return { ...bare, ok: false, reason: found.message };
+    return { ...bare, ok: false, reason: reason(found, source) };
   }
   const info = found.describe();
   try {
@@ -267,6 +267,11 @@ function join(gather, found, source, options) {
     return { ...bare, ...info, ok: true, notes: [...info.notes, ...notes] };
   } catch (error) {
     if (isTrap(error) || !options.exclude) throw error;
-    return { ...bare, ...info, ok: false, reason: error.message };
+    return { ...bare, ...info, ok: false, reason: reason(error, source) };
   }
+}
+
+/** What is wrong, without the name that stands beside it. */
+function reason({ message }, { key }) {
+  return message.startsWith(`${key}: `) ? message.slice(key.length + 2) : message;
 }
