@@ -115,9 +115,7 @@ impl Encoding {
             Bitpix::I16 => each(bytes, out, |b| {
                 narrow(self.integer(i64::from(i16::from_be_bytes(b))))
             }),
-            Bitpix::I32 => each(bytes, out, |b| {
-                narrow(self.integer(i64::from(i32::from_be_bytes(b))))
-            }),
+            Bitpix::I32 => self.each_i32(bytes, out, narrow),
             Bitpix::I64 => each(bytes, out, |b| narrow(self.integer(i64::from_be_bytes(b)))),
             Bitpix::F32 => each(bytes, out, |b| {
                 narrow(self.scaled(f64::from(f32::from_be_bytes(b))))
@@ -136,9 +134,7 @@ impl Encoding {
             Bitpix::I16 => each(bytes, out, |b| {
                 self.integer(i64::from(i16::from_be_bytes(b)))
             }),
-            Bitpix::I32 => each(bytes, out, |b| {
-                self.integer(i64::from(i32::from_be_bytes(b)))
-            }),
+            Bitpix::I32 => self.each_i32(bytes, out, |value| value),
             Bitpix::I64 => each(bytes, out, |b| self.integer(i64::from_be_bytes(b))),
             Bitpix::F32 => each(bytes, out, |b| {
                 self.scaled(f64::from(f32::from_be_bytes(b)))
@@ -157,23 +153,50 @@ impl Encoding {
         }
     }
 
+    /// 32-bit integers, in a loop without branches: f64 holds them, and the sums of most BZEROs,
+    /// exactly.
+    fn each_i32<T>(&self, bytes: &[u8], out: &mut [T], cast: impl Fn(f64) -> T) -> usize {
+        let stored = i32::from_be_bytes;
+        let zero = self.bzero;
+        // Beyond 2⁵², a sum would be rounded before it is narrowed.
+        let exact = self.is_shifted() && zero.abs() < 4_503_599_627_370_496.0;
+        let blank = self.blank.map(i32::try_from);
+        match blank {
+            // No integer of 32 bits equals such a BLANK.
+            None | Some(Err(_)) if exact => each(bytes, out, |b| cast(f64::from(stored(b)) + zero)),
+            Some(Ok(blank)) if exact => each(bytes, out, |b| {
+                let (stored, value) = (stored(b), f64::from(stored(b)) + zero);
+                cast(if stored == blank { f64::NAN } else { value })
+            }),
+            _ => each(bytes, out, |b| cast(self.integer(i64::from(stored(b))))),
+        }
+    }
+
+    /// Whether values are stored integers and an integer more.
+    #[expect(clippy::float_cmp, reason = "exact cards")]
+    fn is_shifted(&self) -> bool {
+        self.bscale == 1.0 && self.bzero.fract() == 0.0 && self.bzero.abs() < 1e30
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "bounded, and rounded once, as documented"
+    )]
     fn integer(&self, stored: i64) -> f64 {
         if self.blank == Some(stored) {
             return f64::NAN;
         }
-        #[expect(clippy::float_cmp, reason = "exact cards")]
-        if self.bscale == 1.0 && self.bzero.fract() == 0.0 && self.bzero.abs() < 1e30 {
-            // Unsigned 64-bit integers (BZERO = 2⁶³) keep their last bits only if they are added
-            // as integers: one rounding, not two.
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_precision_loss,
-                reason = "bounded above; one rounding"
-            )]
-            return (i128::from(stored) + self.bzero as i128) as f64;
+        if !self.is_shifted() {
+            return self.scaled(stored as f64);
         }
-        #[expect(clippy::cast_precision_loss, reason = "documented")]
-        self.scaled(stored as f64)
+        // Unsigned 64-bit integers (BZERO = 2⁶³) keep their last bits only if they are added as
+        // integers: one rounding, not two. Few sums need more than 64 bits for that.
+        let zero = self.bzero as i64;
+        match stored.checked_add(zero) {
+            Some(sum) if self.bzero.abs() < 9e18 => sum as f64,
+            _ => (i128::from(stored) + self.bzero as i128) as f64,
+        }
     }
 }
 
