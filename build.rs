@@ -19,15 +19,22 @@ const SIZES: &[usize] = &[
     2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 40, 44, 50, 56, 64,
 ];
 
+/// Sizes up to this one get two networks: one for stacks that miss nothing, which needs one rank only
+/// where the size is odd and no choice between the mean and one rank; and one that fills what is missing
+/// as it reads it.
+const WHOLE: usize = 10;
+
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let mut code = String::new();
     for &size in SIZES {
-        let ranks = ((size - 1) / 2 - usize::from(size % 2 == 1), size / 2);
-        emit_network(&mut code, &format!("middle_{size}"), size, ranks)?;
+        emit_patched(&mut code, size)?;
+        if size <= WHOLE {
+            emit_whole(&mut code, size)?;
+        }
     }
-    emit_network(&mut code, "quartiles_16", 16, (4, 11))?;
-    emit_table(&mut code)?;
+    emit_quartiles(&mut code)?;
+    emit_tables(&mut code)?;
     let folder = env::var_os("OUT_DIR").ok_or("OUT_DIR is not set; build with cargo")?;
     fs::write(Path::new(&folder).join("networks.rs"), code)?;
     Ok(())
@@ -70,58 +77,181 @@ fn pruned(size: usize, ranks: (usize, usize)) -> Vec<(usize, usize, bool, bool)>
     kept
 }
 
-/// One straight line of selections over the lanes: the shape that the compiler vectorises.
-fn emit_network(
+/// The middle ranks of a stack of which nothing or an even number of values is missing; and, first
+/// if the size is odd, what is the median otherwise (see `kernels::fill`).
+fn middle(size: usize) -> (usize, usize) {
+    ((size - 1) / 2 - usize::from(size % 2 == 1), size / 2)
+}
+
+/// A network as a straight line of selections, and the names of the two ranks.
+fn lines(
     code: &mut String,
-    name_of: &str,
     size: usize,
     ranks: (usize, usize),
-) -> fmt::Result {
+) -> Result<(String, String), fmt::Error> {
     let mut name: Vec<String> = (0..size).map(|i| format!("x{i}")).collect();
-    let mut body = String::new();
-    for i in 0..size {
-        writeln!(body, "        let x{i} = rows[{i}][i];")?;
-    }
     for (step, (i, j, low, high)) in pruned(size, ranks).into_iter().enumerate() {
         let (a, b) = (name[i].clone(), name[j].clone());
         if low {
             writeln!(
-                body,
+                code,
                 "        let l{step} = if {b} < {a} {{ {b} }} else {{ {a} }};"
             )?;
             name[i] = format!("l{step}");
         }
         if high {
             writeln!(
-                body,
+                code,
                 "        let h{step} = if {b} < {a} {{ {a} }} else {{ {b} }};"
             )?;
             name[j] = format!("h{step}");
         }
     }
-    let lower = &name[ranks.0];
-    let upper = &name[ranks.1];
+    Ok((name[ranks.0].clone(), name[ranks.1].clone()))
+}
+
+/// The beginning of a network over rows that lie anywhere: the values and their sum.
+fn emit_loads(code: &mut String, size: usize) -> fmt::Result {
+    let rows: Vec<String> = (0..size).map(|i| format!("r{i}")).collect();
     write!(
         code,
-        "#[inline(never)]\nfn {name_of}<T: Copy + PartialOrd, const L: usize>(rows: &[[T; L]; {size}], lower: &mut [T; L], upper: &mut [T; L]) {{\n    \
-         for i in 0..L {{\n{body}        lower[i] = {lower};\n        upper[i] = {upper};\n    }}\n}}\n\n"
+        "    let [{}] = *rows;\n    let mut suspect = false;\n    for i in 0..PIXELS {{\n",
+        rows.join(", ")
+    )?;
+    for i in 0..size {
+        writeln!(code, "        let x{i} = r{i}[i];")?;
+    }
+    // Two chains of additions, so that one need not wait for the other.
+    let chain = |start: usize| -> String {
+        let terms: Vec<String> = (start..size).step_by(2).map(|i| format!("x{i}")).collect();
+        format!("({})", terms.join(" + "))
+    };
+    writeln!(code, "        let sum = {} + {};", chain(0), chain(1))?;
+    writeln!(code, "        suspect |= sum.is_nan();")
+}
+
+/// A network that also serves stacks with missing values.
+///
+/// Up to `WHOLE`, it fills them itself and counts them in `missing`; above, they were filled before.
+fn emit_patched(code: &mut String, size: usize) -> fmt::Result {
+    let fills = size <= WHOLE;
+    let mutable = if fills { "mut " } else { "" };
+    write!(
+        code,
+        "#[inline(never)]\nfn patched_{size}(rows: &[&Row; {size}], missing: &{mutable}[u32; PIXELS], out: &mut Row) -> bool {{\n"
+    )?;
+    if fills {
+        emit_fills(code, size)?;
+    } else {
+        emit_loads(code, size)?;
+    }
+    let (lower, upper) = lines(code, size, middle(size))?;
+    let parity = size % 2;
+    let one = if parity == 1 { &upper } else { &lower };
+    write!(
+        code,
+        "        let mean = ({lower} + {upper}) * 0.5;\n        \
+         let median = if missing[i] & 1 == {parity} {{ mean }} else {{ {one} }};\n        \
+         out[i] = median + 0.0;\n    }}\n    suspect\n}}\n\n"
     )
 }
 
-/// The list of sizes, and the choice by size.
-fn emit_table(code: &mut String) -> fmt::Result {
-    let last = SIZES.len();
+/// The beginning of a network that fills the missing values and says whether there are any.
+fn emit_fills(code: &mut String, size: usize) -> fmt::Result {
+    let rows: Vec<String> = (0..size).map(|i| format!("r{i}")).collect();
     write!(
         code,
-        "const SIZES: [usize; {last}] = {SIZES:?};\n\n\
-         fn run<const L: usize>(rows: &[[f32; L]], lower: &mut [f32; L], upper: &mut [f32; L]) -> bool {{\n    match rows.len() {{\n"
+        "    let [{}] = *rows;\n    let mut suspect = false;\n    for i in 0..PIXELS {{\n        let m0 = missing[i];\n",
+        rows.join(", ")
     )?;
-    for size in SIZES {
+    for i in 0..size {
         writeln!(
             code,
-            "        {size} => rows.first_chunk().is_some_and(|rows| {{ middle_{size}(rows, lower, upper); true }}),"
+            "        let (x{i}, m{}) = (filler_or(r{i}[i], m{i}), m{i} + u32::from(r{i}[i].is_nan()));",
+            i + 1
         )?;
     }
-    code.push_str("        _ => false,\n    }\n}\n");
+    write!(
+        code,
+        "        suspect |= m{size} != m0;\n        missing[i] = m{size};\n"
+    )
+}
+
+/// A network for stacks that miss nothing.
+fn emit_whole(code: &mut String, size: usize) -> fmt::Result {
+    write!(
+        code,
+        "#[inline(never)]\nfn whole_{size}(rows: &[&Row; {size}], out: &mut Row) -> bool {{\n"
+    )?;
+    emit_loads(code, size)?;
+    let (lower, upper) = lines(code, size, ((size - 1) / 2, size / 2))?;
+    let median = if size % 2 == 1 {
+        upper
+    } else {
+        format!("({lower} + {upper}) * 0.5")
+    };
+    write!(
+        code,
+        "        out[i] = {median} + 0.0;\n    }}\n    suspect\n}}\n\n"
+    )
+}
+
+/// The ranks 4 and 11 of a block of 16 rows.
+fn emit_quartiles(code: &mut String) -> fmt::Result {
+    code.push_str(
+        "#[inline(never)]\nfn quartiles_16<T: Copy + PartialOrd, const L: usize>(rows: &[[T; L]; 16], lower: &mut [T; L], upper: &mut [T; L]) {\n    for i in 0..L {\n",
+    );
+    for i in 0..16 {
+        writeln!(code, "        let x{i} = rows[{i}][i];")?;
+    }
+    let (lower, upper) = lines(code, 16, (4, 11))?;
+    write!(
+        code,
+        "        lower[i] = {lower};\n        upper[i] = {upper};\n    }}\n}}\n\n"
+    )
+}
+
+/// Whether there is a network of a size.
+type Has = fn(&usize) -> bool;
+
+/// The list of sizes, and the choices by size.
+fn emit_tables(code: &mut String) -> fmt::Result {
+    let (count, last) = (SIZES.len(), SIZES[SIZES.len() - 1]);
+    write!(
+        code,
+        "const SIZES: [usize; {count}] = {SIZES:?};\n\n/// Rows of the largest network.\npub(in super::super) const MOST: usize = {last};\n\n\
+         /// The most rows that there are two networks for: one without fillers, one that fills.\n\
+         pub(in super::super) const WHOLE: usize = {WHOLE};\n\n"
+    )?;
+    let tables: [(_, _, Has); 3] = [
+        ("whole", "out: &mut Row", |&size| size <= WHOLE),
+        (
+            "filling",
+            "missing: &mut [u32; PIXELS], out: &mut Row",
+            |&size| size <= WHOLE,
+        ),
+        (
+            "patched",
+            "missing: &[u32; PIXELS], out: &mut Row",
+            |&size| size > WHOLE,
+        ),
+    ];
+    for (name, parameters, has) in tables {
+        let (network, arguments) = match name {
+            "whole" => ("whole", "rows, out"),
+            _ => ("patched", "rows, missing, out"),
+        };
+        write!(
+            code,
+            "fn choose_{name}(rows: &[&Row], {parameters}) -> bool {{\n    match rows.len() {{\n"
+        )?;
+        for size in SIZES.iter().copied().filter(has) {
+            writeln!(
+                code,
+                "        {size} => rows.first_chunk().is_none_or(|rows| {network}_{size}({arguments})),"
+            )?;
+        }
+        code.push_str("        _ => true,\n    }\n}\n\n");
+    }
     Ok(())
 }

@@ -14,7 +14,7 @@
 use crate::error::{Error, Result};
 use crate::fits::pixel::Encoding;
 
-use super::kernels::{LANES, WIDE_LANES, block::Block, load};
+use super::kernels::{LANES, PIXELS, WIDE_LANES, block::Block, load, strip::Strip};
 
 /// The most exposures that a stack may have.
 pub const MOST_EXPOSURES: usize = 4096;
@@ -32,8 +32,31 @@ pub struct Samples<'a> {
 #[derive(Debug)]
 pub struct Kernel {
     exposures: usize,
-    narrow: Block<f32, LANES>,
+    narrow: Narrow,
     wide: Block<f64, WIDE_LANES>,
+}
+
+/// The f32 medians: by a network where there is one, else by search.
+#[derive(Debug)]
+enum Narrow {
+    Strip(Strip),
+    Block(Block<f32, LANES>),
+}
+
+impl Narrow {
+    fn new(exposures: usize) -> Result<Self> {
+        Ok(match Strip::new(exposures)? {
+            Some(strip) => Self::Strip(strip),
+            None => Self::Block(Block::new(exposures)?),
+        })
+    }
+
+    fn bytes(exposures: usize) -> u64 {
+        match Strip::bytes(exposures) {
+            0 => Block::<f32, LANES>::bytes(exposures),
+            bytes => bytes,
+        }
+    }
 }
 
 impl Kernel {
@@ -44,17 +67,10 @@ impl Kernel {
     /// [`Error::Parameter`] if there are none or more than [`MOST_EXPOSURES`]; [`Error::Budget`] if
     /// the memory of [`Kernel::scratch_bytes`] is not to be had.
     pub fn new(exposures: usize) -> Result<Self> {
-        if !(1..=MOST_EXPOSURES).contains(&exposures) {
-            return Err(Error::Parameter {
-                name: "exposures",
-                what: format!(
-                    "{exposures} exposures; a median takes 1 to {MOST_EXPOSURES} of them"
-                ),
-            });
-        }
+        check_exposures(exposures)?;
         Ok(Self {
             exposures,
-            narrow: Block::new(exposures)?,
+            narrow: Narrow::new(exposures)?,
             wide: Block::new(exposures)?,
         })
     }
@@ -62,7 +78,7 @@ impl Kernel {
     /// Bytes that a kernel for so many exposures allocates.
     #[must_use]
     pub fn scratch_bytes(exposures: usize) -> u64 {
-        Block::<f32, LANES>::bytes(exposures) + Block::<f64, WIDE_LANES>::bytes(exposures)
+        Narrow::bytes(exposures) + Block::<f64, WIDE_LANES>::bytes(exposures)
     }
 
     /// The median and the number of contributing exposures of `out.len()` pixels, in f32.
@@ -84,16 +100,24 @@ impl Kernel {
     ) -> Result<()> {
         self.check(rows, out.len(), count.len())?;
         let plain = rows.iter().all(|row| load::is_plain_f32(&row.encoding));
-        self.narrow.reduce(out, count, |start, pixels, block| {
-            if rows.len() > load::FORESEEN && start.is_multiple_of(load::AHEAD) {
-                std::hint::black_box(load::touch(rows, start));
-            }
-            if plain && pixels == LANES {
-                load::plain_f32(rows, start, block)
-            } else {
-                load::decoded_f32(rows, start, pixels, block)
-            }
-        });
+        match &mut self.narrow {
+            Narrow::Strip(strip) => strip.reduce(out, count, |start, pixels, strip| {
+                load::ahead(rows, start);
+                if plain && pixels == PIXELS {
+                    load::plain_f32(rows, start, strip)
+                } else {
+                    load::decoded_f32(rows, start, pixels, strip)
+                }
+            }),
+            Narrow::Block(block) => block.reduce(out, count, |start, pixels, block| {
+                load::ahead(rows, start);
+                if plain && pixels == LANES {
+                    load::plain_f32(rows, start, block)
+                } else {
+                    load::decoded_f32(rows, start, pixels, block)
+                }
+            }),
+        }
         Ok(())
     }
 
@@ -163,7 +187,7 @@ impl Kernel {
 ///
 /// As [`Kernel::new`] and [`Kernel::median_f32`].
 pub fn nanmedian(exposures: &[&[f32]], out: &mut [f32], count: &mut [u16]) -> Result<()> {
-    let mut kernel = Kernel::new(exposures.len())?;
+    check_exposures(exposures.len())?;
     if let Some(index) = exposures.iter().position(|row| row.len() != out.len()) {
         return Err(Error::Parameter {
             name: "exposures",
@@ -184,14 +208,22 @@ pub fn nanmedian(exposures: &[&[f32]], out: &mut [f32], count: &mut [u16]) -> Re
             ),
         });
     }
-    kernel.narrow.reduce(out, count, |start, pixels, block| {
-        let mut nan = false;
-        for (exposure, row) in exposures.iter().zip(block) {
-            let run = &exposure[start..start + pixels];
-            row[..pixels].copy_from_slice(run);
-            nan |= run.iter().any(|value| value.is_nan());
-        }
-        nan
-    });
+    match Narrow::new(exposures.len())? {
+        Narrow::Strip(mut strip) => strip.reduce_arrays(exposures, out, count),
+        Narrow::Block(mut block) => block.reduce(out, count, |start, pixels, rows| {
+            load::ahead(exposures, start);
+            load::native(exposures, start, pixels, rows)
+        }),
+    }
     Ok(())
+}
+
+fn check_exposures(exposures: usize) -> Result<()> {
+    if (1..=MOST_EXPOSURES).contains(&exposures) {
+        return Ok(());
+    }
+    Err(Error::Parameter {
+        name: "exposures",
+        what: format!("{exposures} exposures; a median takes 1 to {MOST_EXPOSURES} of them"),
+    })
 }

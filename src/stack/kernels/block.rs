@@ -1,4 +1,4 @@
-//! A block: all exposures of a few pixels, one lane for each pixel.
+//! A block: all exposures of a few pixels, one lane for each pixel, for the search.
 
 use super::fill;
 use super::real::Real;
@@ -11,6 +11,8 @@ pub(in crate::stack) struct Block<T, const L: usize> {
     exposures: usize,
     lower: [T; L],
     upper: [T; L],
+    /// The padding of each lane: the missing values where none is missing.
+    padding: [u32; L],
     /// Missing values of each lane, padding included.
     missing: [u32; L],
     /// The count of a lane that misses nothing, ready to be copied.
@@ -19,7 +21,7 @@ pub(in crate::stack) struct Block<T, const L: usize> {
 
 impl<T: Real, const L: usize> Block<T, L> {
     pub(in crate::stack) fn new(exposures: usize) -> Result<Self> {
-        let size = T::padded(exposures);
+        let size = padded(exposures);
         let mut rows = Vec::new();
         rows.try_reserve_exact(size).map_err(|_| Error::Budget {
             need: Self::bytes(exposures),
@@ -33,6 +35,7 @@ impl<T: Real, const L: usize> Block<T, L> {
             exposures,
             lower: [T::ZERO; L],
             upper: [T::ZERO; L],
+            padding: [u32::from(short(size - exposures)); L],
             missing: [0; L],
             whole: [short(exposures); L],
         })
@@ -40,7 +43,7 @@ impl<T: Real, const L: usize> Block<T, L> {
 
     /// Bytes of the rows.
     pub(in crate::stack) fn bytes(exposures: usize) -> u64 {
-        T::padded(exposures) as u64 * size_of::<[T; L]>() as u64
+        padded(exposures) as u64 * size_of::<[T; L]>() as u64
     }
 
     /// The rows that values go into.
@@ -83,7 +86,7 @@ impl<T: Real, const L: usize> Block<T, L> {
         let padding = size - short(self.exposures);
         if nan {
             let values = &mut self.rows[..self.exposures];
-            fill::balance(values, padding.into(), &mut self.missing);
+            fill::balance(values, &self.padding, &mut self.missing);
         }
         T::middle(&self.rows, &mut self.lower, &mut self.upper);
         if nan {
@@ -145,6 +148,11 @@ fn settle_whole<T: Real, const L: usize>(
 fn tidy<T: Real>(value: T) -> T {
     let value = value + T::ZERO;
     if value.is_missing() { T::NAN } else { value }
+}
+
+/// Rows of a block for so many exposures: the search takes two or more.
+fn padded(exposures: usize) -> usize {
+    exposures.max(2)
 }
 
 /// Rows of a block, at most 4096.

@@ -1,8 +1,13 @@
 //! Pixels of many exposures into one block, byte-swapped on the way.
 
-use super::{LANES, WIDE_LANES};
+use std::ops::Range;
+
+use super::WIDE_LANES;
 use crate::fits::pixel::{Bitpix, Encoding};
 use crate::stack::median::Samples;
+
+/// Pixels in a part of a row, short enough for loops to be unrolled.
+const PART: usize = 32;
 
 /// Whether the pixels are plain big-endian f32, the case worth a loop of its own.
 pub(in crate::stack) fn is_plain_f32(encoding: &Encoding) -> bool {
@@ -11,47 +16,70 @@ pub(in crate::stack) fn is_plain_f32(encoding: &Encoding) -> bool {
 
 /// A block of plain f32 pixels from pixel `start` of each run; gives whether a NaN is among them.
 #[inline(never)]
-pub(in crate::stack) fn plain_f32(
+pub(in crate::stack) fn plain_f32<const L: usize>(
     runs: &[Samples<'_>],
     start: usize,
-    rows: &mut [[f32; LANES]],
+    rows: &mut [[f32; L]],
 ) -> bool {
     let mut nan = 0;
     for (run, row) in runs.iter().zip(rows) {
-        let bytes = run.bytes.get(start * 4..).and_then(<[u8]>::first_chunk);
-        if let Some(bytes) = bytes {
-            nan |= swapped(bytes, row);
+        let pixels = run.bytes.as_chunks().0.get(start..);
+        let parts = pixels.unwrap_or_default().as_chunks().0;
+        for (row, pixels) in row.as_chunks_mut().0.iter_mut().zip(parts) {
+            nan |= swapped(pixels, row);
         }
     }
     nan != 0
 }
 
 /// Runs that a processor fetches ahead of their use by itself.
-pub(in crate::stack) const FORESEEN: usize = 12;
+const FORESEEN: usize = 24;
 
-/// Pixels that [`touch`] fetches ahead at a time.
-pub(in crate::stack) const AHEAD: usize = 256;
+/// Pixels that [`ahead`] fetches at a time.
+const AHEAD: usize = 256;
 
-/// Reads a byte of every cache line of `AHEAD` pixels from `start` of each run.
+/// Pixels of one exposure, stored or native.
+pub(in crate::stack) trait Run {
+    /// Reads something of every cache line of the pixels, as far as they are there.
+    fn touch(&self, pixels: Range<usize>) -> u32;
+}
+
+impl Run for Samples<'_> {
+    fn touch(&self, pixels: Range<usize>) -> u32 {
+        let size = self.encoding.bitpix.size();
+        let end = self.bytes.len().min(pixels.end * size);
+        let bytes = self.bytes.get(pixels.start * size..end);
+        let lines = bytes.unwrap_or_default().chunks(64);
+        lines.fold(0, |sum, line| sum ^ u32::from(line[0]))
+    }
+}
+
+impl Run for &[f32] {
+    fn touch(&self, pixels: Range<usize>) -> u32 {
+        let values = self.get(pixels.start..self.len().min(pixels.end));
+        let lines = values.unwrap_or_default().chunks(16);
+        lines.fold(0, |sum, line| sum ^ line[0].to_bits())
+    }
+}
+
+/// Reads pixels from `start` of each run ahead of their use, at every so many pixels.
 ///
 /// A block takes two lines from each of many runs, too many streams for a processor to foresee.
 /// Short independent reads let it wait for many lines at once; decoding would wait for a few.
-#[inline(never)]
-pub(in crate::stack) fn touch(runs: &[Samples<'_>], start: usize) -> u8 {
-    let mut sum = 0_u8;
-    for run in runs {
-        let size = run.encoding.bitpix.size();
-        let rest = run.bytes.get(start * size..).unwrap_or_default();
-        for line in rest[..rest.len().min(AHEAD * size)].chunks(64) {
-            sum ^= line[0];
-        }
+pub(in crate::stack) fn ahead(runs: &[impl Run], start: usize) {
+    if runs.len() > FORESEEN && start.is_multiple_of(AHEAD) {
+        std::hint::black_box(touch(runs, start..start + AHEAD));
     }
-    sum
 }
 
-/// One row of a block; not 0 if there is a NaN.
-fn swapped(bytes: &[u8; 4 * LANES], row: &mut [f32; LANES]) -> u32 {
-    let (pixels, _) = bytes.as_chunks::<4>();
+#[inline(never)]
+fn touch(runs: &[impl Run], pixels: Range<usize>) -> u32 {
+    let lines = runs.iter().map(|run| run.touch(pixels.clone()));
+    lines.fold(0, |sum, line| sum ^ line)
+}
+
+/// Part of a row; not 0 if there is a NaN.
+fn swapped(pixels: &[[u8; 4]; PART], row: &mut [f32; PART]) -> u32 {
     let mut nan = 0;
     for (value, pixel) in row.iter_mut().zip(pixels) {
         *value = f32::from_be_bytes(*pixel);
@@ -62,23 +90,23 @@ fn swapped(bytes: &[u8; 4 * LANES], row: &mut [f32; LANES]) -> u32 {
 
 /// [`plain_f32`] for any encoding and for `pixels` pixels; lanes beyond them stay as they are.
 #[inline(never)]
-pub(in crate::stack) fn decoded_f32(
+pub(in crate::stack) fn decoded_f32<const L: usize>(
     runs: &[Samples<'_>],
     start: usize,
     pixels: usize,
-    rows: &mut [[f32; LANES]],
+    rows: &mut [[f32; L]],
 ) -> bool {
     let mut nan = false;
     for (run, row) in runs.iter().zip(rows) {
         let (bytes, encoding) = (stored(run, start, pixels), &run.encoding);
         nan |= match encoding.bitpix {
-            Bitpix::I16 if pixels == LANES => {
+            Bitpix::I16 if pixels.is_multiple_of(PART) => {
                 let short = |pixel: &[u8; 2]| i16::from_be_bytes(*pixel).into();
-                integers(encoding, bytes.as_chunks().0, row, short)
+                integers(encoding, bytes, row, short)
             }
-            Bitpix::U8 if pixels == LANES => {
+            Bitpix::U8 if pixels.is_multiple_of(PART) => {
                 let byte = |pixel: &[u8; 1]| pixel[0].into();
-                integers(encoding, bytes.as_chunks().0, row, byte)
+                integers(encoding, bytes, row, byte)
             }
             _ => {
                 let decoded = encoding.decode_f32(bytes, row);
@@ -89,12 +117,27 @@ pub(in crate::stack) fn decoded_f32(
     nan
 }
 
-/// A row of short integers, to the same bits as [`Encoding::decode_f32`], but with a loop for each
-/// kind of scaling; gives whether there is a BLANK.
+/// [`part`] after part of a row of short integers.
 fn integers<const B: usize>(
     encoding: &Encoding,
-    pixels: &[[u8; B]],
-    row: &mut [f32; LANES],
+    bytes: &[u8],
+    row: &mut [f32],
+    value_of: impl Fn(&[u8; B]) -> i32,
+) -> bool {
+    let parts = bytes.as_chunks().0.as_chunks().0;
+    let rows = row.as_chunks_mut().0;
+    let blanks = rows.iter_mut().zip(parts);
+    blanks.fold(false, |blank, (row, pixels)| {
+        blank | part(encoding, pixels, row, &value_of)
+    })
+}
+
+/// Short integers, to the same bits as [`Encoding::decode_f32`], but with a loop for each
+/// kind of scaling; gives whether there is a BLANK.
+fn part<const B: usize>(
+    encoding: &Encoding,
+    pixels: &[[u8; B]; PART],
+    row: &mut [f32; PART],
     value_of: impl Fn(&[u8; B]) -> i32,
 ) -> bool {
     let (scale, zero) = (encoding.bscale, encoding.bzero);
@@ -126,6 +169,41 @@ fn integers<const B: usize>(
         blanks |= u32::from(is_blank);
     }
     blanks != 0 || (!unscaled && row.iter().any(|value| value.is_nan()))
+}
+
+/// `pixels` native pixels from pixel `start` of each run; gives whether a NaN is among them.
+#[inline(never)]
+pub(in crate::stack) fn native<const L: usize>(
+    runs: &[&[f32]],
+    start: usize,
+    pixels: usize,
+    rows: &mut [[f32; L]],
+) -> bool {
+    let mut nan = 0;
+    for (run, row) in runs.iter().zip(rows) {
+        let values = run.get(start..start + pixels).unwrap_or_default();
+        let (parts, tail) = row.as_chunks_mut().0.split_at_mut(pixels / PART);
+        let (whole, rest) = values.as_chunks();
+        for (row, values) in parts.iter_mut().zip(whole) {
+            nan |= copied(values, row);
+        }
+        if let (Some(row), false) = (tail.first_mut(), rest.is_empty()) {
+            let mut values = [0.0; PART];
+            values[..rest.len()].copy_from_slice(rest);
+            nan |= copied(&values, row);
+        }
+    }
+    nan != 0
+}
+
+/// [`swapped`] for native values.
+fn copied(values: &[f32; PART], row: &mut [f32; PART]) -> u32 {
+    let mut nan = 0;
+    for (row, value) in row.iter_mut().zip(values) {
+        *row = *value;
+        nan |= u32::from(row.is_nan());
+    }
+    nan
 }
 
 /// [`decoded_f32`] in f64.

@@ -13,6 +13,9 @@ pub(super) mod load;
 mod network;
 mod real;
 mod search;
+pub(super) mod strip;
+
+pub(super) use network::PIXELS;
 
 /// Pixels in a block of f32 values: one row of a block is 128 bytes, two cache lines.
 pub(super) const LANES: usize = 32;

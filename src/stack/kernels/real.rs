@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
-use super::{network, search};
+use super::search;
 
 /// A float whose bits, read as a signed integer, can be put into the order of the values.
 pub(in crate::stack) trait Real:
@@ -23,14 +23,14 @@ pub(in crate::stack) trait Real:
     /// arithmetic makes differs between processors.
     const NAN: Self;
 
+    /// The least part of the way that is gone between two bounds.
+    const LEAST_SHARE: Self;
+
     /// The quantile of rank 4 among 16.
     const FIRST_QUANTILE: Self;
 
     /// A number of rows.
     fn from_count(count: usize) -> Self;
-
-    /// As f64.
-    fn widen(self) -> f64;
 
     /// Whether this is NaN.
     fn is_missing(self) -> bool;
@@ -39,31 +39,24 @@ pub(in crate::stack) trait Real:
     /// [`super::fill`].
     fn filler(before: u32) -> Self;
 
-    /// Rows of a block for so many exposures: two at least, and as many as the algorithm demands.
-    fn padded(exposures: usize) -> usize;
-
-    /// The two middle ranks of each lane of a block without NaN.
+    /// The two middle ranks of each lane of a block of two rows or more, without NaN.
     fn middle<const L: usize>(rows: &[[Self; L]], lower: &mut [Self; L], upper: &mut [Self; L]);
 
-    /// An integer that is in the same order as the value (−0 just below +0).
-    fn key(self) -> i64;
-
-    /// The value of a key.
-    fn from_key(key: i64) -> Self;
+    /// A value at about a `part` of the way between two in the order of the bits (−0 just below +0):
+    /// below the `above` one and, if there is one in between, above the `below` one. A NaN below is
+    /// below −∞.
+    fn between(below: Self, above: Self, part: Self) -> Self;
 }
 
 impl Real for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const HALF: Self = 0.5;
+    const LEAST_SHARE: Self = 0.02;
     const FIRST_QUANTILE: Self = 4.5 / 16.0;
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const NAN: Self = Self::from_bits(0x7fc0_0000);
-
-    fn widen(self) -> f64 {
-        self.into()
-    }
 
     fn is_missing(self) -> bool {
         self.is_nan()
@@ -78,28 +71,28 @@ impl Real for f32 {
         count as Self
     }
 
-    fn padded(exposures: usize) -> usize {
-        network::size_for(exposures).unwrap_or(exposures)
-    }
-
     fn middle<const L: usize>(rows: &[[Self; L]], lower: &mut [Self; L], upper: &mut [Self; L]) {
-        if !network::middle(rows, lower, upper) {
-            search::middle::<_, L, 16>(rows, lower, upper);
-        }
-    }
-
-    fn key(self) -> i64 {
-        let bits = self.to_bits().cast_signed();
-        i64::from(bits ^ ((bits >> 31) & i32::MAX))
+        search::middle::<_, L, 16>(rows, lower, upper);
     }
 
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "keys of f32 lie within i32"
+        clippy::cast_precision_loss,
+        reason = "any value in between will do"
     )]
-    fn from_key(key: i64) -> Self {
-        let key = key as i32;
-        Self::from_bits((key ^ ((key >> 31) & i32::MAX)).cast_unsigned())
+    fn between(below: Self, above: Self, part: Self) -> Self {
+        // An integer in the order of the values, and back: an involution.
+        let order = |bits: i32| bits ^ ((bits >> 31) & i32::MAX);
+        let lowest = order(Self::NEG_INFINITY.to_bits().cast_signed()) - 1;
+        let key = order(below.to_bits().cast_signed());
+        let low = if below.is_nan() { lowest } else { key };
+        let gap = order(above.to_bits().cast_signed())
+            .wrapping_sub(low)
+            .cast_unsigned();
+        // Signed conversions are those that vector units have.
+        let half = (gap >> 1).cast_signed();
+        let step = ((half as Self * part) as i32).cast_unsigned() << 1 | u32::from(half > 0);
+        Self::from_bits(order(low.wrapping_add_unsigned(step)).cast_unsigned())
     }
 }
 
@@ -107,14 +100,11 @@ impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const HALF: Self = 0.5;
+    const LEAST_SHARE: Self = 0.02;
     const FIRST_QUANTILE: Self = 4.5 / 16.0;
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const NAN: Self = Self::from_bits(0x7ff8_0000_0000_0000);
-
-    fn widen(self) -> f64 {
-        self
-    }
 
     fn is_missing(self) -> bool {
         self.is_nan()
@@ -129,20 +119,27 @@ impl Real for f64 {
         count as Self
     }
 
-    fn padded(exposures: usize) -> usize {
-        exposures.max(2)
-    }
-
     fn middle<const L: usize>(rows: &[[Self; L]], lower: &mut [Self; L], upper: &mut [Self; L]) {
         search::middle::<_, L, 8>(rows, lower, upper);
     }
 
-    fn key(self) -> i64 {
-        let bits = self.to_bits().cast_signed();
-        bits ^ ((bits >> 63) & i64::MAX)
-    }
-
-    fn from_key(key: i64) -> Self {
-        Self::from_bits((key ^ ((key >> 63) & i64::MAX)).cast_unsigned())
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "any value in between will do"
+    )]
+    fn between(below: Self, above: Self, part: Self) -> Self {
+        // An integer in the order of the values, and back: an involution.
+        let order = |bits: i64| bits ^ ((bits >> 63) & i64::MAX);
+        let lowest = order(Self::NEG_INFINITY.to_bits().cast_signed()) - 1;
+        let key = order(below.to_bits().cast_signed());
+        let low = if below.is_nan() { lowest } else { key };
+        let gap = order(above.to_bits().cast_signed())
+            .wrapping_sub(low)
+            .cast_unsigned();
+        // Signed conversions are those that vector units have.
+        let half = (gap >> 1).cast_signed();
+        let step = ((half as Self * part) as i64).cast_unsigned() << 1 | u64::from(half > 0);
+        Self::from_bits(order(low.wrapping_add_unsigned(step)).cast_unsigned())
     }
 }

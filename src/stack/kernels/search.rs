@@ -14,7 +14,7 @@ use super::real::Real;
 const SAMPLE: usize = 16;
 
 /// Passes after which interpolation gives up.
-const INTERPOLATIONS: usize = 7;
+const INTERPOLATIONS: usize = 5;
 
 /// Bisections, every other of which is weighted, between two steps to the next value.
 const BISECTIONS: usize = 6;
@@ -84,7 +84,7 @@ struct Search<T, const H: usize> {
     below: [T; H],
     /// How few.
     below_count: [T; H],
-    /// A pivot with too many values.
+    /// A pivot with too many values, or just all of the lower half.
     above: [T; H],
     /// How many.
     above_count: [T; H],
@@ -180,10 +180,10 @@ impl<T: Real, const H: usize> Search<T, H> {
         }
         for i in 0..H {
             let (pivot, above) = (self.pivot[i], self.above[i]);
-            self.above[i] = if self.count[i] > target { pivot } else { above };
+            self.above[i] = if self.count[i] < target { above } else { pivot };
         }
         for (above, &count) in self.above_count.iter_mut().zip(&self.count) {
-            *above = if count > target { count } else { *above };
+            *above = if count < target { *above } else { count };
         }
     }
 
@@ -211,22 +211,33 @@ impl<T: Real, const H: usize> Search<T, H> {
                 if self.within_reach() {
                     return tied;
                 }
-                for i in 0..H {
-                    let part = if pass % 2 == 0 { self.share(i) } else { 0.5 };
-                    self.pivot[i] = between(self.below[i], self.above[i], part);
-                }
+                self.divide(pass % 3 < 2);
                 self.tally::<L, I>(rows);
                 self.narrow();
             }
         }
     }
 
-    /// How far the middle is on the way from the lower to the upper bound of a lane, by the counts.
-    fn share(&self, lane: usize) -> f64 {
-        let below = self.below_count[lane];
+    /// Moves pivots between their bounds: half-way in the order of the bits, or as far as the middle
+    /// is by the counts.
+    #[inline(never)]
+    fn divide(&mut self, weighted: bool) {
         let aim = self.target - T::from_count(PICKED / 2);
-        let share = (aim - below) / (self.above_count[lane] - below);
-        share.widen().clamp(0.02, 0.98)
+        let (least, most) = (T::LEAST_SHARE, T::ONE - T::LEAST_SHARE);
+        let mut part = [T::HALF; H];
+        if weighted {
+            for (i, part) in part.iter_mut().enumerate() {
+                let below = self.below_count[i];
+                let share = (aim - below) / (self.above_count[i] - below);
+                let share = if share < least { least } else { share };
+                *part = if most < share { most } else { share };
+            }
+        }
+        let mut pivot = [T::ZERO; H];
+        for i in 0..H {
+            pivot[i] = T::between(self.below[i], self.above[i], part[i]);
+        }
+        self.pivot = pivot;
     }
 
     /// Counts the values that do not exceed the pivots.
@@ -389,22 +400,4 @@ fn bracket<T: Real, const L: usize, const H: usize, const I: usize>(
         *sampled = *lanes::<T, L, H, I>(&rows[index * rows.len() / SAMPLE]);
     }
     network::quartiles(&sample, low, high);
-}
-
-/// The value that is a `part` of the way between two in the order of the bits, and below the upper.
-fn between<T: Real>(below: T, above: T, part: f64) -> T {
-    let low = if below.is_missing() {
-        T::NEG_INFINITY.key() - 1
-    } else {
-        below.key()
-    };
-    let gap = above.key().wrapping_sub(low).cast_unsigned();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
-        clippy::cast_sign_loss,
-        reason = "any value in between will do"
-    )]
-    let step = ((gap as f64 * part) as u64).min(gap.saturating_sub(1));
-    T::from_key(low.wrapping_add(step.cast_signed()))
 }
