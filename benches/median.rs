@@ -1,7 +1,7 @@
 //! CPU time of the native median, one JSON object a line: `cargo bench --bench median -- [n,n,…]`.
 //!
-//! The same measure as `benches/wasm/median.mjs`: a million f32 values, big-endian, in calls of 1,024
-//! pixels; the least of a few batches. On Linux it is the thread's time on the processor, elsewhere the
+//! The same measures as `benches/wasm/median.mjs`, of a million f32 values: "arrays" in one call, "stored
+//! bytes" (big-endian) in calls of 1,024 pixels; the least of a few batches. On Linux it is the thread's time on the processor, elsewhere the
 //! clock's.
 
 #![allow(
@@ -14,7 +14,7 @@
 use std::time::{Duration, Instant};
 
 use sectile::fits::pixel::{Bitpix, Encoding};
-use sectile::stack::median::{Kernel, Samples};
+use sectile::stack::median::{Kernel, Samples, nanmedian};
 
 const ELEMENTS: usize = 1_000_000;
 const CALL: usize = 1024;
@@ -34,11 +34,15 @@ fn main() {
             let width = ELEMENTS / n;
             let bytes = stored(n * width, nan);
             let mut stack = Stack::new(n, width);
-            let least = least(|| stack.reduce(&bytes));
-            let each = least.as_nanos() as f64 / (n * width) as f64;
-            println!(
-                r#"{{"target":"native","bench":"median","kind":"normal","bitpix":-32,"n":{n},"nan":{nan},"ns_per_element":{each:.3}}}"#
-            );
+            let print = |bench, least: Duration| {
+                let each = least.as_nanos() as f64 / (n * width) as f64;
+                println!(
+                    r#"{{"target":"native","bench":"{bench}","kind":"normal","bitpix":-32,"n":{n},"nan":{nan},"ns_per_element":{each:.3}}}"#
+                );
+            };
+            let values = native(&bytes);
+            print("arrays", least(|| stack.reduce_arrays(&values)));
+            print("stored bytes", least(|| stack.reduce(&bytes)));
         }
     }
 }
@@ -76,6 +80,17 @@ impl Stack {
         }
         std::hint::black_box(&self.out);
     }
+
+    fn reduce_arrays(&mut self, values: &[f32]) {
+        let rows: Vec<&[f32]> = values.chunks(self.width).collect();
+        nanmedian(&rows, &mut self.out, &mut self.count).unwrap();
+        std::hint::black_box(&self.out);
+    }
+}
+
+fn native(bytes: &[u8]) -> Vec<f32> {
+    let pixels = bytes.as_chunks().0.iter();
+    pixels.map(|pixel| f32::from_be_bytes(*pixel)).collect()
 }
 
 /// Bell-shaped values about 100, of which the share `nan` is missing.

@@ -3,14 +3,15 @@
 //   node benches/wasm/median.mjs <folder of the bindings> [--n 5,40] [--nan 0,0.1] [--kind normal]
 //                                [--bitpix -32] [--job]
 //
+// "arrays" is `nanmedian` of native arrays in one call, "stored bytes" the kernel over big-endian pixels.
 // `--job` times what a whole job does: 40 slots of about 600 KB, freshly written, then reduced.
-// Calls are short (1,024 pixels), because an engine swaps its first code for optimised code only
+// Calls over bytes are short (1,024 pixels), because an engine swaps its first code for optimised code only
 // between calls; the first 300 ms are warm-up and are not counted.
 
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 
-const { Trial } = createRequire(import.meta.url)(resolve(process.argv[2], 'sectile_bench_wasm.js'));
+const { TimedStack } = createRequire(import.meta.url)(resolve(process.argv[2], 'sectile_bench_wasm.js'));
 
 const option = (name, fallback) => {
   const at = process.argv.indexOf(`--${name}`);
@@ -92,7 +93,7 @@ const print = (line) => console.log(JSON.stringify({ target: 'wasm', ...line }))
 if (process.argv.includes('--job')) {
   for (const n of list('n', '40')) {
     const width = 150 * 1024;
-    const stack = new Trial(n, width, -32, 0, stored(n, width, 0.01, 'normal', -32));
+    const stack = new TimedStack(n, width, -32, 0, stored(n, width, 0.01, 'normal', -32));
     const microseconds = least(() => sweep(stack, width), 2000, () => stack.refill());
     print({ bench: 'median in a job', n, nan: 0.01, ns_per_element: round(microseconds, n * width) });
   }
@@ -103,9 +104,11 @@ if (process.argv.includes('--job')) {
     for (const nan of list('nan', '0,0.1')) {
       const width = Math.floor(1e6 / n);
       const bzero = bitpix === 16 ? 32768 : 0;
-      const stack = new Trial(n, width, bitpix, bzero, stored(n, width, nan, kind, bitpix));
-      const microseconds = least(() => sweep(stack, width), 700);
-      print({ bench: 'median', kind, bitpix, n, nan, ns_per_element: round(microseconds, n * width) });
+      const stack = new TimedStack(n, width, bitpix, bzero, stored(n, width, nan, kind, bitpix));
+      const line = (bench, work) =>
+        print({ bench, kind, bitpix, n, nan, ns_per_element: round(least(work, 700), n * width) });
+      if (bitpix === -32) line('arrays', () => stack.reduce_arrays());
+      line('stored bytes', () => sweep(stack, width));
       stack.free();
     }
   }

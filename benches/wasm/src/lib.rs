@@ -1,14 +1,15 @@
 //! The median kernel behind exports that `benches/wasm/median.mjs` times.
 
 use sectile::fits::pixel::{Bitpix, Encoding};
-use sectile::stack::median::{Kernel, Samples};
+use sectile::stack::median::{Kernel, Samples, nanmedian};
 use wasm_bindgen::prelude::*;
 
 /// A stack in slots of its own, as a job holds it.
 #[wasm_bindgen]
-pub struct Trial {
+pub struct TimedStack {
     kernel: Kernel,
     encoding: Encoding,
+    arrays: Vec<Vec<f32>>,
     source: Vec<Vec<u8>>,
     slots: Vec<Vec<u8>>,
     out: Vec<f32>,
@@ -17,16 +18,22 @@ pub struct Trial {
 }
 
 #[wasm_bindgen]
-impl Trial {
+impl TimedStack {
     /// `n` exposures of `width` pixels; `pixels` are their stored bytes, one exposure after another.
     #[wasm_bindgen(constructor)]
-    pub fn new(n: usize, width: usize, bitpix: i32, bzero: f64, pixels: &[u8]) -> Result<Trial, JsError> {
+    pub fn new(n: usize, width: usize, bitpix: i32, bzero: f64, pixels: &[u8]) -> Result<TimedStack, JsError> {
         let bitpix = Bitpix::from_card(bitpix.into()).ok_or_else(|| JsError::new("no such BITPIX"))?;
         let source: Vec<Vec<u8>> = pixels
             .chunks(width * bitpix.size())
             .map(<[u8]>::to_vec)
             .collect();
-        Ok(Trial {
+        let arrays = source
+            .iter()
+            .filter(|_| bitpix == Bitpix::F32)
+            .map(|row| row.as_chunks().0.iter().map(|pixel| f32::from_be_bytes(*pixel)).collect())
+            .collect();
+        Ok(TimedStack {
+            arrays,
             kernel: Kernel::new(n)?,
             encoding: Encoding { bzero, ..Encoding::plain(bitpix) },
             slots: source.clone(),
@@ -59,6 +66,13 @@ impl Trial {
         } else {
             self.kernel.median_f32(&rows, &mut self.out[start..end], count)?;
         }
+        Ok(())
+    }
+
+    /// The median of all pixels as native values, in one call.
+    pub fn reduce_arrays(&mut self) -> Result<(), JsError> {
+        let rows: Vec<&[f32]> = self.arrays.iter().map(Vec::as_slice).collect();
+        nanmedian(&rows, &mut self.out, &mut self.count)?;
         Ok(())
     }
 
