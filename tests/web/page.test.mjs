@@ -86,7 +86,7 @@ describe('the page in Chromium', { timeout: 240_000 }, () => {
       return found;
     });
     assert.equal(wrong, 0);
-    assert.match(page.url(), /run=1/);
+    await page.waitForFunction(() => location.hash.includes('run=1'));
     await close(page);
   });
 
