@@ -191,8 +191,10 @@ pub fn agree(first: &Image, image: &Image, rules: Rules) -> Result<Vec<String>> 
         let scale_agrees = (offset.scale - 1.0).abs() <= SCALE_TOLERANCE;
         if !(pointing_agrees && scale_agrees) {
             let what = format!(
-                "the sky lies up to {:.2} pixels from where it is in {} (scale ratio {:.6})",
-                offset.pixels, first.file, offset.scale
+                "the sky lies up to {} pixels from where it is in {} (scale ratio {})",
+                rounded(offset.pixels, 100.0),
+                first.file,
+                rounded(offset.scale, 1e6)
             );
             if !rules.ignore_wcs {
                 return Err(mismatch(format!(
@@ -203,4 +205,9 @@ pub fn agree(first: &Image, image: &Image, rules: Rules) -> Result<Vec<String>> 
         }
     }
     Ok(warnings)
+}
+
+/// A number with so many parts of one kept. Rounding it first lets one way of writing numbers do.
+fn rounded(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
 }
