@@ -13,10 +13,10 @@ use std::{
 
 /// Sizes that get a network of their own; a stack between two sizes is padded to the larger one.
 ///
-/// Small sizes are exact, because there a padded row costs most. Above, steps of about an eighth
+/// Small sizes are exact, because there a padded row costs most. Above, steps of about a quarter
 /// trade the bytes of the module against the comparisons that padding wastes.
 const SIZES: &[usize] = &[
-    2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 40, 44, 50, 56, 64,
+    2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32, 40, 50, 64,
 ];
 
 /// Sizes up to this one get two networks: one for stacks that miss nothing, which needs one rank only

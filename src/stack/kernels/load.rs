@@ -89,32 +89,36 @@ fn swapped(pixels: &[[u8; 4]; PART], row: &mut [f32; PART]) -> u32 {
 }
 
 /// [`plain_f32`] for any encoding and for `pixels` pixels; lanes beyond them stay as they are.
-#[inline(never)]
 pub(in crate::stack) fn decoded_f32<const L: usize>(
     runs: &[Samples<'_>],
     start: usize,
     pixels: usize,
     rows: &mut [[f32; L]],
 ) -> bool {
-    let mut nan = false;
-    for (run, row) in runs.iter().zip(rows) {
-        let (bytes, encoding) = (stored(run, start, pixels), &run.encoding);
-        nan |= match encoding.bitpix {
-            Bitpix::I16 if pixels.is_multiple_of(PART) => {
-                let short = |pixel: &[u8; 2]| i16::from_be_bytes(*pixel).into();
-                integers(encoding, bytes, row, short)
-            }
-            Bitpix::U8 if pixels.is_multiple_of(PART) => {
-                let byte = |pixel: &[u8; 1]| pixel[0].into();
-                integers(encoding, bytes, row, byte)
-            }
-            _ => {
-                let decoded = encoding.decode_f32(bytes, row);
-                row[..decoded].iter().any(|value| value.is_nan())
-            }
-        };
+    let rows = runs.iter().zip(rows);
+    rows.fold(false, |nan, (run, row)| {
+        nan | decoded(&run.encoding, stored(run, start, pixels), row)
+    })
+}
+
+/// One row, whatever its length, so that there is but one copy of this code.
+#[inline(never)]
+fn decoded(encoding: &Encoding, bytes: &[u8], row: &mut [f32]) -> bool {
+    let pixels = bytes.len() / encoding.bitpix.size();
+    match encoding.bitpix {
+        Bitpix::I16 if pixels.is_multiple_of(PART) => {
+            let short = |pixel: &[u8; 2]| i16::from_be_bytes(*pixel).into();
+            integers(encoding, bytes, row, short)
+        }
+        Bitpix::U8 if pixels.is_multiple_of(PART) => {
+            let byte = |pixel: &[u8; 1]| pixel[0].into();
+            integers(encoding, bytes, row, byte)
+        }
+        _ => {
+            let decoded = encoding.decode_f32(bytes, row);
+            row[..decoded].iter().any(|value| value.is_nan())
+        }
     }
-    nan
 }
 
 /// [`part`] after part of a row of short integers.
