@@ -23,10 +23,16 @@ pub(in crate::stack) fn plain_f32<const L: usize>(
 ) -> bool {
     let mut nan = 0;
     for (run, row) in runs.iter().zip(rows) {
-        let pixels = run.bytes.as_chunks().0.get(start..);
-        let parts = pixels.unwrap_or_default().as_chunks().0;
-        for (row, pixels) in row.as_chunks_mut().0.iter_mut().zip(parts) {
-            nan |= swapped(pixels, row);
+        let parts = run.bytes.as_chunks().0.get(start..).unwrap_or_default();
+        let parts: &[[[u8; 4]; PART]] = parts.as_chunks().0;
+        let rows: &mut [[f32; PART]] = row.as_chunks_mut().0;
+        // Not a loop, which costs an engine as much as the swap.
+        match (rows, parts) {
+            ([row], [part, ..]) => nan |= swapped(part, row),
+            ([row, other_row], [part, other, ..]) => {
+                nan |= swapped(part, row) | swapped(other, other_row);
+            }
+            _ => {}
         }
     }
     nan != 0
