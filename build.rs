@@ -15,9 +15,7 @@ use std::{
 ///
 /// Small sizes are exact, because there a padded row costs most. Above, steps of about a quarter
 /// trade the bytes of the module against the comparisons that padding wastes.
-const SIZES: &[usize] = &[
-    2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 40, 50, 64,
-];
+const SIZES: &[usize] = &[2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 40, 50, 64];
 
 /// Sizes up to this one get two networks: one for stacks that miss nothing, which needs one rank only
 /// where the size is odd and no choice between the mean and one rank; and one that fills what is missing
