@@ -114,3 +114,29 @@ test('leaving the loop gives the memory back to the next job', async () => {
   }
   assert.ok(memoryBytes() <= before + (1 << 20), `${memoryBytes()} after ${before}`);
 });
+
+test('any object with read(start, end) is a source', async () => {
+  const { Stack } = await import(pathToFileURL(join(SITE, 'core/index.js')).href);
+  const asked = [];
+  const source = (i, cut = 0) => {
+    const bytes = readFileSync(join(folder, `exposure_0${i}.fits`));
+    return {
+      key: `mine ${i}`,
+      read: async (start, end) => {
+        asked.push([i, start, end]);
+        return bytes.subarray(start, Math.min(end, bytes.length - cut));
+      },
+    };
+  };
+  const mine = await Stack.open([1, 2, 3, 4].map((i) => source(i)), { memory: 16 << 20 });
+  const found = new Float32Array(600 * 600);
+  for await (const { y0, values } of mine.median()) found.set(values, y0 * 600);
+  assert.deepEqual(found, plane);
+  mine.free();
+  // One that ends before its header says is refused, by name and byte, not filled up with zeros.
+  const short = await Stack.open([source(1), source(2, 4000)], { memory: 16 << 20 });
+  await assert.rejects(async () => {
+    for await (const section of short.median()) assert.ok(section);
+  }, /mine 2: byte \d+: asked for \d+ bytes, got \d+/);
+  short.free();
+});
