@@ -4,6 +4,7 @@
 //! [`hdu`] computes where data lie; [`pixel`] says what stored bytes mean; [`wcs`] where a pixel
 //! is on the sky; [`mod@write`] makes files.
 
+mod angle;
 pub mod card;
 mod carried;
 mod choice;

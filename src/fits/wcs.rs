@@ -3,6 +3,7 @@
 //! FITS 4.0 §8; Greisen & Calabretta 2002 (linear part); Calabretta & Greisen 2002 (TAN, rotation
 //! of the sphere, CROTA2).
 
+use super::angle::sin_cos;
 use crate::fits::header::Header;
 
 /// A celestial WCS of the first two axes.
@@ -128,8 +129,10 @@ impl Wcs {
         if theta.is_nan() || theta <= 1e-9 {
             return None;
         }
-        let radius = theta.tan().recip().to_degrees();
-        let [x, y] = times(self.inverse, [radius * phi.sin(), -radius * phi.cos()]);
+        let (sin_theta, cos_theta) = sin_cos(theta);
+        let (sin_phi, cos_phi) = sin_cos(phi);
+        let radius = (cos_theta / sin_theta).to_degrees();
+        let [x, y] = times(self.inverse, [radius * sin_phi, -radius * cos_phi]);
         Some([x + self.origin[0], y + self.origin[1]])
     }
 
@@ -178,7 +181,7 @@ impl Wcs {
         }
         let [x, y] = times(other.matrix, [x - other.origin[0], y - other.origin[1]]);
         let around = (other.reference[0] - self.reference[0] + 180.0).rem_euclid(360.0) - 180.0;
-        let east = around * self.reference[1].to_radians().cos();
+        let east = around * sin_cos(self.reference[1].to_radians()).1;
         let north = other.reference[1] - self.reference[1];
         let [x, y] = times(self.inverse, [x + east, y + north]);
         Some([x + self.origin[0], y + self.origin[1]])
@@ -239,7 +242,7 @@ fn linear(header: &Header, latitude: usize) -> [[f64; 2]; 2] {
         return each(&|i, j| delta[i] * term("PC", i, j).unwrap_or(unit(i, j)));
     }
     let turn = number(header, &format!("CROTA{}", latitude + 1), 0.0);
-    let (sin, cos) = turn.to_radians().sin_cos();
+    let (sin, cos) = sin_cos(turn.to_radians());
     // The turn is from the longitude axis to the latitude axis, wherever those stand.
     let sin = if latitude == 1 { sin } else { -sin };
     [
@@ -276,9 +279,9 @@ fn distorted(header: &Header) -> bool {
 /// `poles` are the pole's longitude in the system of `point` and in that of the answer; `tilt` is
 /// the latitude of the one system's pole in the other. All in radians.
 fn rotate(point: [f64; 2], poles: [f64; 2], tilt: f64) -> [f64; 2] {
-    let (sin_theta, cos_theta) = point[1].sin_cos();
-    let (sin_phi, cos_phi) = (point[0] - poles[0]).sin_cos();
-    let (sin_tilt, cos_tilt) = tilt.sin_cos();
+    let (sin_theta, cos_theta) = sin_cos(point[1]);
+    let (sin_phi, cos_phi) = sin_cos(point[0] - poles[0]);
+    let (sin_tilt, cos_tilt) = sin_cos(tilt);
     let x = sin_theta * cos_tilt - cos_theta * sin_tilt * cos_phi;
     let y = -cos_theta * sin_phi;
     let z = sin_theta * sin_tilt + cos_theta * cos_tilt * cos_phi;
