@@ -167,7 +167,8 @@ fn cancel_leaves_nothing_running() {
             (ended - cancelled, outcome)
         });
         assert_eq!(outcome, Err(Error::Interrupted), "{mode}");
-        assert!(late < Duration::from_millis(150), "{mode}: {late:?}");
+        // Some tens of milliseconds on an idle machine; each of the modes goes on for two seconds and more.
+        assert!(late < Duration::from_millis(1500), "{mode}: {late:?}");
         assert_eq!(server.active_soon(), 0, "{mode}");
     }
 }
@@ -223,11 +224,11 @@ fn walks_run_side_by_side() {
     };
     let mut tally = Tally::default();
     let mut seen = 0;
-    let started = Instant::now();
     let outcomes = walk_all(&sources, &mut machines, &plan, &mut tally, |_, _| seen += 1).unwrap();
+    let together = server.log()["peak"].as_u64().unwrap();
     assert!(
-        started.elapsed() < Duration::from_millis(1400),
-        "one after the other takes longer"
+        together >= 3,
+        "the slow ones are waited for together: {together}"
     );
     assert_eq!((seen, tally.requests), (5, 5));
     for (i, outcome) in outcomes.iter().enumerate() {
