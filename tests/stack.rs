@@ -411,3 +411,32 @@ fn bytes_that_were_not_asked_for_are_refused() {
     assert!(job.ready().unwrap().is_some());
     assert!(job.is_done());
 }
+
+#[test]
+fn an_image_that_does_not_agree_leaves_the_stack_as_it_was() {
+    let with = |name: &str, unit: Option<&str>| {
+        let mut image = image(name, 10, 10, plain(), 2880);
+        image.unit = unit.map(str::to_owned);
+        image
+    };
+    let rules = Rules::default();
+    let mut stack = Stack::begin(with("a.fits", None));
+    assert_eq!(
+        stack.add(with("b.fits", Some("DN")), rules).unwrap().len(),
+        1
+    );
+    // The unit is the stack's from here on, though the first image has none.
+    let before = stack.clone();
+    let error = stack
+        .add(with("c.fits", Some("MJy/sr")), rules)
+        .unwrap_err();
+    assert!(error.to_string().contains("MJy/sr"), "{error}");
+    assert_eq!(stack, before);
+    stack.add(with("d.fits", Some("DN")), rules).unwrap();
+    let again = [
+        with("a.fits", None),
+        with("b.fits", Some("DN")),
+        with("d.fits", Some("DN")),
+    ];
+    assert_eq!(Stack::open(again.to_vec(), rules).unwrap(), stack);
+}

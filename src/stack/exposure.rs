@@ -84,6 +84,16 @@ impl Stack {
                 what: "the list is empty; give at least one file or URL".to_owned(),
             });
         };
+        let mut stack = Self::begin(first);
+        for image in images {
+            stack.add(image, rules)?;
+        }
+        Ok(stack)
+    }
+
+    /// A stack of one image, for others to be added to.
+    #[must_use]
+    pub fn begin(first: Image) -> Self {
         let mut stack = Self {
             exposures: Vec::new(),
             width: first.width,
@@ -94,22 +104,34 @@ impl Stack {
             cards: first.cards.clone(),
             warnings: Vec::new(),
         };
-        let mut reference = first.clone();
-        reference.cards = Vec::new();
-        stack.add(first);
-        for image in images {
-            let warnings = agree(&reference, &image, rules)?;
-            stack.warnings.extend(warnings);
-            if reference.unit.is_none() {
-                reference.unit.clone_from(&image.unit);
-                stack.unit.clone_from(&image.unit);
-            }
-            stack.add(image);
-        }
-        Ok(stack)
+        stack.take(first);
+        stack
     }
 
-    fn add(&mut self, image: Image) {
+    /// Adds an image that agrees with those there are; the answer holds what the user should know of
+    /// it, which is also among the stack's warnings.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] with both shapes, units, or the offset in pixels and what lets it pass, and
+    /// the stack stays as it was; [`Error::Parameter`] if it holds 4,096 already.
+    pub fn add(&mut self, image: Image, rules: Rules) -> Result<Vec<String>> {
+        let most = super::median::MOST_EXPOSURES;
+        if self.exposures.len() == most {
+            return Err(Error::Parameter {
+                name: "exposures",
+                what: format!("{}: the stack holds {most}, the most it can", image.file),
+            });
+        }
+        let warnings = self.agree(&image, rules)?;
+        self.warnings.extend_from_slice(&warnings);
+        if self.unit.is_none() {
+            self.unit.clone_from(&image.unit);
+        }
+        self.take(image);
+        Ok(warnings)
+    }
+
+    fn take(&mut self, image: Image) {
         self.wide |= image.encoding.is_wide();
         self.warnings.extend(
             image
@@ -143,68 +165,66 @@ impl Stack {
             size_of::<f32>()
         }
     }
-}
 
-/// Whether `image` may stand in one stack with `first`; the answer holds warnings.
-///
-/// # Errors
-/// [`Error::Mismatch`] with both shapes, units, or the offset in pixels and what lets it pass.
-pub fn agree(first: &Image, image: &Image, rules: Rules) -> Result<Vec<String>> {
-    let mismatch = |what: String| Error::Mismatch {
-        file: image.file.clone(),
-        what,
-    };
-    if (image.width, image.height) != (first.width, first.height) {
-        return Err(mismatch(format!(
-            "the image is {}×{} pixels, but {} has {}×{}; all exposures must have one shape",
-            image.width, image.height, first.file, first.width, first.height
-        )));
-    }
-    let mut warnings = Vec::new();
-    match (&first.unit, &image.unit) {
-        (Some(a), Some(b)) if a != b => {
-            let what = format!("the unit is {b:?}, but {} has {a:?}", first.file);
-            if !rules.ignore_units {
-                return Err(mismatch(format!(
-                    "{what}; --ignore-units takes the numbers as they are"
-                )));
+    /// Whether an image may stand in the stack; the answer holds warnings.
+    fn agree(&self, image: &Image, rules: Rules) -> Result<Vec<String>> {
+        let first = &self.exposures[0].name;
+        let mismatch = |what: String| Error::Mismatch {
+            file: image.file.clone(),
+            what,
+        };
+        if (image.width, image.height) != (self.width, self.height) {
+            return Err(mismatch(format!(
+                "the image is {}×{} pixels, but {} has {}×{}; all exposures must have one shape",
+                image.width, image.height, first, self.width, self.height
+            )));
+        }
+        let mut warnings = Vec::new();
+        match (&self.unit, &image.unit) {
+            (Some(a), Some(b)) if a != b => {
+                let what = format!("the unit is {b:?}, but {first} has {a:?}");
+                if !rules.ignore_units {
+                    return Err(mismatch(format!(
+                        "{what}; --ignore-units takes the numbers as they are"
+                    )));
+                }
+                warnings.push(format!("{}: {what}", image.file));
             }
-            warnings.push(format!("{}: {what}", image.file));
-        }
-        (Some(a), None) => {
-            warnings.push(format!(
-                "{}: no BUNIT; taken to be {a:?} as in {}",
-                image.file, first.file
-            ));
-        }
-        (None, Some(b)) => {
-            warnings.push(format!(
-                "{}: no BUNIT; taken to be {b:?} as in {}",
-                first.file, image.file
-            ));
-        }
-        _ => {}
-    }
-    if let (Some(a), Some(b)) = (&first.wcs, &image.wcs) {
-        let offset = a.offset(b, image.width, image.height);
-        let pointing_agrees = offset.pixels <= POINTING_TOLERANCE;
-        let scale_agrees = (offset.scale - 1.0).abs() <= SCALE_TOLERANCE;
-        if !(pointing_agrees && scale_agrees) {
-            let what = format!(
-                "the sky lies up to {} pixels from where it is in {} (scale ratio {})",
-                rounded(offset.pixels, 100.0),
-                first.file,
-                rounded(offset.scale, 1e6)
-            );
-            if !rules.ignore_wcs {
-                return Err(mismatch(format!(
-                    "{what}; bring the exposures onto one grid first, or pass --ignore-wcs"
-                )));
+            (Some(a), None) => {
+                warnings.push(format!(
+                    "{}: no BUNIT; taken to be {a:?} as in {}",
+                    image.file, first
+                ));
             }
-            warnings.push(format!("{}: {what}", image.file));
+            (None, Some(b)) => {
+                warnings.push(format!(
+                    "{}: no BUNIT; taken to be {b:?} as in {}",
+                    first, image.file
+                ));
+            }
+            _ => {}
         }
+        if let (Some(a), Some(b)) = (&self.wcs, &image.wcs) {
+            let offset = a.offset(b, image.width, image.height);
+            let pointing_agrees = offset.pixels <= POINTING_TOLERANCE;
+            let scale_agrees = (offset.scale - 1.0).abs() <= SCALE_TOLERANCE;
+            if !(pointing_agrees && scale_agrees) {
+                let what = format!(
+                    "the sky lies up to {} pixels from where it is in {} (scale ratio {})",
+                    rounded(offset.pixels, 100.0),
+                    first,
+                    rounded(offset.scale, 1e6)
+                );
+                if !rules.ignore_wcs {
+                    return Err(mismatch(format!(
+                        "{what}; bring the exposures onto one grid first, or pass --ignore-wcs"
+                    )));
+                }
+                warnings.push(format!("{}: {what}", image.file));
+            }
+        }
+        Ok(warnings)
     }
-    Ok(warnings)
 }
 
 /// A number with so many parts of one kept. Rounding it first lets one way of writing numbers do.

@@ -16,7 +16,7 @@ use crate::stack::plan::{Layout, Plan, Rect, Wish};
 /// Images on their way to becoming a stack.
 #[wasm_bindgen]
 pub struct Gather {
-    images: Vec<fits::Image>,
+    stack: Option<exposure::Stack>,
     rules: Rules,
 }
 
@@ -27,7 +27,7 @@ impl Gather {
     #[must_use]
     pub fn new(ignore_wcs: bool, ignore_units: bool) -> Self {
         Self {
-            images: Vec::new(),
+            stack: None,
             rules: Rules {
                 ignore_wcs,
                 ignore_units,
@@ -40,15 +40,14 @@ impl Gather {
     /// # Errors
     /// How it differs from the first; it is not added then.
     pub fn add(&mut self, image: &Image) -> Result<JsValue, Thrown> {
-        let warnings = match self.images.first() {
-            Some(first) => exposure::agree(first, &image.image, self.rules).map_err(thrown)?,
-            None => Vec::new(),
+        let image = image.image.clone();
+        let warnings = match &mut self.stack {
+            Some(stack) => stack.add(image, self.rules).map_err(thrown)?,
+            empty => {
+                *empty = Some(exposure::Stack::begin(image));
+                Vec::new()
+            }
         };
-        let mut image = image.image.clone();
-        if !self.images.is_empty() {
-            image.cards = Vec::new();
-        }
-        self.images.push(image);
         Ok(record::list(&warnings))
     }
 
@@ -57,10 +56,11 @@ impl Gather {
     /// # Errors
     /// No image at all.
     pub fn open(&mut self) -> Result<Stack, Thrown> {
-        let images = std::mem::take(&mut self.images);
-        Ok(Stack {
-            stack: exposure::Stack::open(images, self.rules).map_err(thrown)?,
-        })
+        let stack = match self.stack.take() {
+            Some(stack) => stack,
+            None => exposure::Stack::open(Vec::new(), self.rules).map_err(thrown)?,
+        };
+        Ok(Stack { stack })
     }
 }
 
