@@ -4,8 +4,11 @@
 //! which it plans, asks for and is fed; [`spectrum`] goes the other way, from a pixel or a [`region`] to its m/z.
 //! [`normalise`] divides an image by its pixels' totals.
 
+mod draft;
 pub mod image;
+pub mod images;
 pub mod normalise;
 mod reads;
 pub mod region;
+mod schedule;
 pub mod window;
