@@ -271,6 +271,7 @@ impl<'a> Block<'a> {
     }
 
     /// Decodes a part of a column of 32-bit values, without base or sum, each into its place.
+    #[expect(clippy::cast_possible_truncation, reason = "such values have 32 bits")]
     fn narrow(
         &self,
         at: usize,
@@ -470,13 +471,14 @@ impl<'a> Block<'a> {
 }
 
 /// Intensities of orders relative to a base; whether all are finite.
+#[expect(clippy::cast_possible_truncation, reason = "such orders have 32 bits")]
 fn single(orders: &[u32], base: u64, out: &mut [f64]) -> bool {
     let base = base as u32;
     let mut finite = true;
     for (order, out) in orders.iter().zip(out) {
         let order = order.wrapping_add(base);
         // The sign bit says which way the order was turned.
-        let turned = (order as i32 >> 31) as u32;
+        let turned = (order.cast_signed() >> 31).cast_unsigned();
         let value = f32::from_bits(order ^ (!turned | 1 << 31));
         finite &= value.is_finite();
         *out = f64::from(value);
