@@ -6,6 +6,8 @@
     clippy::panic,
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::unreadable_literal,
     clippy::float_cmp,
     reason = "a test"
 )]
@@ -527,13 +529,7 @@ fn windows_are_closed_relative_to_the_asked_mz_and_in_f64() {
         ),
         (
             1500.0,
-            [
-                1499.995_455,
-                1499.995_545,
-                1500.0,
-                1500.004_455,
-                1500.004_545,
-            ],
+            [1499.995455, 1499.995545, 1500.0, 1500.004455, 1500.004545],
         ),
     ] {
         let window = Window::ppm(mz, 3.0).unwrap();

@@ -6,6 +6,8 @@
     clippy::panic,
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
     clippy::float_cmp,
     reason = "a test"
 )]
@@ -494,7 +496,7 @@ fn bad_spectra_are_named() {
     );
     match job(&dataset) {
         Err(Error::Format { what, .. }) => {
-            assert!(what.contains(&format!("spectrum {index}")), "{what}")
+            assert!(what.contains(&format!("spectrum {index}")), "{what}");
         }
         other => panic!("{other:?}"),
     }

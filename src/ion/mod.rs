@@ -8,6 +8,7 @@ mod draft;
 pub mod image;
 pub mod images;
 pub mod normalise;
+mod reader;
 mod reads;
 pub mod region;
 mod schedule;
