@@ -70,6 +70,8 @@ pub struct ImagesJob {
     last: Option<(usize, u64, f32)>,
     done: usize,
     first: u32,
+    /// Whether no run begins before the end of the one before it.
+    ascending: bool,
 }
 
 impl ImagesJob {
@@ -92,6 +94,8 @@ impl ImagesJob {
         let ranges = draft.schedule.runs.iter().map(|run| run.range.clone());
         Ok(Self {
             reads: Reads::new(&head.file, ranges.collect()),
+            ascending: (draft.schedule.runs)
+                .is_sorted_by(|before, after| before.blocks.end <= after.blocks.start),
             plan: draft.plan,
             reader: reader.clone(),
             windows: windows.to_vec(),
@@ -167,8 +171,17 @@ impl ImagesJob {
     fn cost(&self, blocks: &Range<u32>) -> (u64, u64) {
         let head = &self.reader.head;
         let (mut requests, mut bytes) = (0, 0);
-        // Runs ascend, unless some are read anew for a later window.
-        for run in &self.schedule.runs {
+        let runs = &self.schedule.runs;
+        // They ascend, unless some blocks are read anew for a later window.
+        let from = if self.ascending {
+            runs.partition_point(|run| run.blocks.end <= blocks.start)
+        } else {
+            0
+        };
+        for run in &runs[from..] {
+            if self.ascending && run.blocks.start >= blocks.end {
+                break;
+            }
             let shared = run.blocks.start.max(blocks.start)..run.blocks.end.min(blocks.end);
             if !shared.is_empty() {
                 requests += 1;

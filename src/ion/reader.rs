@@ -117,7 +117,8 @@ impl Reader {
     /// right of them is not, it is two.)
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::error::Error::Parameter) for a window that is none, a slice that does not exist, or no request in flight;
+    /// [`Error::Parameter`](crate::error::Error::Parameter) for a window that is none, a slice that does not
+    /// exist, or no request in flight;
     /// [`Error::Budget`](crate::error::Error::Budget) naming the smallest budget that works.
     pub fn images(&self, windows: &[Window], wish: &Wish) -> Result<ImagesJob> {
         let draft = Draft::new(self, windows, wish)?;

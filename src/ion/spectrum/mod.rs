@@ -102,7 +102,8 @@ impl SpectrumJob {
     /// The bins are the store's own, so that the result can be laid over its mean spectrum.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::error::Error::Parameter) for a slice that does not exist, no request in flight, or as [`Region::on`];
+    /// [`Error::Parameter`](crate::error::Error::Parameter) for a slice that does not exist, no request in
+    /// flight, or as [`Region::on`];
     /// [`Error::Budget`](crate::error::Error::Budget) naming the smallest budget that works.
     pub fn of_store(head: &Rc<Head>, region: &Region, wish: &Wish) -> Result<Self> {
         let Contents {
@@ -172,7 +173,8 @@ impl SpectrumJob {
     /// stores from the least and the greatest m/z of the region, which takes a pass of its own.
     ///
     /// # Errors
-    /// As [`SpectrumJob::of_store`]; [`Error::Format`](crate::error::Error::Format) naming the spectrum whose arrays are of unequal length.
+    /// As [`SpectrumJob::of_store`]; [`Error::Format`](crate::error::Error::Format) naming the spectrum whose
+    /// arrays are of unequal length.
     pub fn of_pair(
         dataset: &Dataset,
         ibd: &str,
@@ -237,7 +239,8 @@ impl SpectrumJob {
     /// may begin anywhere up to the first byte that is still missing (a driver may start a read over).
     ///
     /// # Errors
-    /// [`Error::Unexpected`](crate::error::Error::Unexpected) and [`Error::Parameter`](crate::error::Error::Parameter) for bytes that were not asked for.
+    /// [`Error::Unexpected`](crate::error::Error::Unexpected) and
+    /// [`Error::Parameter`](crate::error::Error::Parameter) for bytes that were not asked for.
     pub fn feed(
         &mut self,
         slot: u32,
