@@ -503,7 +503,7 @@ fn any_sequence_of_calls_is_answered_whatever_the_cache_has() {
         let reader = reader(&file, cache);
         let (mut fetched, mut streamed) = (0, 0);
         for _ in 0..60 {
-            let windows: Vec<Window> = (0..1 + dice.below(6))
+            let windows: Vec<Window> = (0..=dice.below(6))
                 .map(|_| {
                     let lo = 90.0 + 900.0 * dice.unit();
                     let width = [0.01, 5.0, 60.0, 400.0][dice.below(4)] * dice.unit();
