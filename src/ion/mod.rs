@@ -1,0 +1,3 @@
+//! Ions: imaging datasets, packed and looked at.
+
+pub mod pack;
