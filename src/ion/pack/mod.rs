@@ -5,6 +5,7 @@
 //! asks for bytes and hands out what is to be written, [`report`] says what came of it.
 
 mod errand;
+mod finish;
 pub mod job;
 mod lane;
 mod measure;
@@ -12,8 +13,10 @@ mod pile;
 pub mod plan;
 pub mod report;
 mod row;
+mod save;
 mod sort;
 mod spectrum;
 mod spread;
 mod state;
 mod tables;
+mod turn;

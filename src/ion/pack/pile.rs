@@ -53,8 +53,8 @@ pub(super) struct Pile {
 /// What is read back next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Partitions that fit together: so many rows.
-    Group(u64),
+    /// Partitions that fit together.
+    Group,
     /// Rows of one m/z that are too many to be held; there is nothing to sort.
     Equal,
     /// A partition that is too large, and must be split.
@@ -133,7 +133,7 @@ impl Pile {
             self.parts.pop();
         }
         if rows > 0 {
-            next = Next::Group(rows);
+            next = Next::Group;
         }
         let left = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
         let first = self.chunks.partition_point(|chunk| chunk.part < left);
@@ -163,6 +163,11 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
+    /// Whether all rows of the chunks were asked for.
+    pub(super) fn is_done(self, chunks: &[Chunk]) -> bool {
+        self.chunk >= chunks.len()
+    }
+
     /// The next ranges of the spill, of at most `rows` rows together; none at the end.
     pub(super) fn next(&mut self, chunks: &[Chunk], rows: usize, row_bytes: u64) -> Vec<Range<u64>> {
         const READS: usize = 256;
