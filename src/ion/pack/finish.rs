@@ -7,6 +7,7 @@ use super::spectrum;
 use super::turn::Turn;
 use crate::error::Result;
 use crate::imzml::dataset::Grid;
+use crate::imzml::extent::hyphenated;
 use crate::store::head::{Contents, Layout, Meta};
 use crate::store::write::Writer;
 
@@ -181,9 +182,10 @@ impl PackJob {
             pixel_size: dataset.pixel_size,
             origin: [dataset.grid.x0, dataset.grid.y0],
             slices: dataset.grid.slices.clone(),
+            // In hyphenated form it is 36 characters; the store wants the digits.
             uuid: dataset
                 .uuid
-                .map(|uuid| uuid.iter().map(|byte| format!("{byte:02x}")).collect()),
+                .map(|uuid| hyphenated(&uuid).replace('-', "")),
             counts: self.counts,
             warnings,
         }

@@ -88,7 +88,9 @@ impl PackJob {
             let spread = self.spread.as_ref();
             let bounds = spread.map_or(&[][..], |spread| &spread.bounds);
             pen.number(bounds.len() as u64);
-            bounds.iter().for_each(|bound| pen.number(*bound));
+            for bound in bounds {
+                pen.number(*bound);
+            }
             save_parts(pen, spread.map_or(&[], |spread| &spread.parts));
             self.tables.save(&mut |bytes| pen.bytes(bytes));
         }
@@ -188,7 +190,9 @@ impl PackJob {
 
 fn save_parts(pen: &mut Pen, parts: &[Part]) {
     pen.number(parts.len() as u64);
-    parts.iter().for_each(|part| save_part(pen, part));
+    for part in parts {
+        save_part(pen, part);
+    }
 }
 
 fn save_part(pen: &mut Pen, part: &Part) {
