@@ -90,6 +90,7 @@ fn of_precision(sets: &[Set], mz: Real) -> (Vec<Set>, usize) {
 }
 
 /// What blocks cost.
+#[derive(Clone, Copy)]
 struct Cost {
     peaks: usize,
     bytes: usize,
