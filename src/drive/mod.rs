@@ -2,8 +2,8 @@
 //!
 //! - [`policy`] says what a server's answer means, and [`fault`] why one cannot be used. Both are
 //!   pure; the web driver calls them through wasm.
-//! - [`native`] opens files and URLs, walks headers and runs jobs with threads; its errors are
-//!   [`Error`]. It is there with the feature `cli`.
+//! - `native` opens files and URLs, walks headers and runs jobs with threads; its errors are
+//!   `Error`. It is there with the feature `cli`.
 //!
 //! This room stands on [`job`](crate::job) alone: it knows neither formats nor medians.
 

@@ -21,5 +21,5 @@ mod saved;
 mod spectrum;
 pub mod write;
 
-pub use pixels::{PixelSums, PixelTable};
+pub use pixels::PixelTable;
 pub use spectrum::BinTable;

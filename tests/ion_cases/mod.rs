@@ -1,5 +1,8 @@
 //! Datasets as plain peaks, their stores, scans of them that know nothing of blocks, and a driver of jobs.
 
+#[path = "../store_cases/pixels.rs"]
+mod pixels;
+
 use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -14,7 +17,6 @@ use sectile::ion::images::{Image, ImagesJob, Reader, Wish};
 use sectile::ion::spectrum::SpectrumJob;
 use sectile::ion::window::Window;
 use sectile::job::{Fetch, Job};
-use sectile::store::PixelSums;
 use sectile::store::head::{Contents, Head, Layout, Mask, Meta, Real};
 use sectile::store::write::{Peaks, Writer};
 
@@ -140,20 +142,11 @@ impl Sample {
         };
         let layout = Layout::new("sample.sectile", contents).unwrap();
         let mut budget = Budget::new(u64::MAX);
-        let mut sums = PixelSums::new(layout.pixels, &mut budget).unwrap();
         let mut mask = Mask::new(layout.pixels).unwrap();
         for (pixel, acquired) in (0..).zip(&self.acquired) {
             if *acquired {
                 mask.set(pixel);
             }
-        }
-        for peak in &self.peaks {
-            sums.add(
-                peak.pixel,
-                1,
-                peak.intensity,
-                peak.intensity * peak.intensity,
-            );
         }
         let mz: Vec<f64> = self.peaks.iter().map(|peak| peak.mz).collect();
         let intensity: Vec<f64> = self.peaks.iter().map(|peak| peak.intensity).collect();
@@ -174,7 +167,10 @@ impl Sample {
             }
         }
         let tables = writer.finish(&mask, &meta, &mut budget).unwrap();
-        let table: Vec<u8> = sums.table().flatten().collect();
+        let table = pixels::table(
+            layout.pixels,
+            self.peaks.iter().map(|peak| (peak.pixel, peak.intensity)),
+        );
         let mut put = |at: u64, bytes: &[u8]| {
             file[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
         };

@@ -1,9 +1,10 @@
 //! Stores made in memory, and readers as plain as they can be.
 
+mod pixels;
+
 use sectile::budget::Budget;
 use sectile::error::Result;
 use sectile::job::{Machine, Step};
-use sectile::store::PixelSums;
 use sectile::store::block::Block;
 use sectile::store::head::{Contents, Head, Layout, Mask, Meta, Real};
 use sectile::store::read::Open;
@@ -88,16 +89,14 @@ impl Case {
         let tables = writer
             .finish(&self.mask(), &self.meta, &mut budget)
             .unwrap();
-        let mut sums = PixelSums::new(layout.pixels, &mut budget).unwrap();
-        for (_, intensity, pixel) in &self.peaks {
-            sums.add(*pixel, 1, *intensity, intensity * intensity);
-        }
-        put(file, 0, &tables.head);
-        put(
-            file,
-            layout.pixel_table_at,
-            &sums.table().flatten().collect::<Vec<u8>>(),
+        let table = pixels::table(
+            layout.pixels,
+            self.peaks
+                .iter()
+                .map(|(_, intensity, pixel)| (*pixel, *intensity)),
         );
+        put(file, 0, &tables.head);
+        put(file, layout.pixel_table_at, &table);
         put(file, tables.bins_at, &tables.bins);
         assert_eq!(file.len() as u64, tables.file_bytes);
         assert!(tables.file_bytes <= layout.most_bytes());
