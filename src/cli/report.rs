@@ -28,6 +28,8 @@ pub struct Report {
     colored: bool,
     bar: Option<ProgressBar>,
     told: Option<Instant>,
+    /// The step under way, and when it began.
+    phase: Option<(&'static str, Instant)>,
     started: Instant,
 }
 
@@ -52,6 +54,7 @@ impl Report {
                 bar
             }),
             told: None,
+            phase: None,
             started: Instant::now(),
         }
     }
@@ -104,27 +107,69 @@ impl Report {
             bar.set_position(tally.bytes_payload);
             bar.set_message(format!("{} requests", tally.requests));
         }
-        if !self.json
-            || self
-                .told
-                .is_some_and(|told| told.elapsed() < PROGRESS_EVERY)
-        {
+        self.tell_progress(|| {
+            json!({
+                "requests": tally.requests,
+                "bytes_fetched": tally.bytes_fetched,
+                "bytes_payload": tally.bytes_payload,
+                "planned_bytes": planned_bytes,
+                "peak_bytes": tally.peak_bytes,
+            })
+        });
+    }
+
+    /// How far work in several steps is: bytes done of the step that is under way.
+    pub fn step(&mut self, phase: &'static str, done: u64, total: u64, tally: &Tally) {
+        if self.phase.is_none_or(|(before, _)| before != phase) {
+            self.phase = Some((phase, Instant::now()));
+            self.told = None;
+            if let Some(bar) = &self.bar {
+                bar.reset();
+            }
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_length(total);
+            bar.set_position(done);
+            bar.set_message(phase);
+        }
+        let since = self
+            .phase
+            .map_or(Duration::ZERO, |(_, begun)| begun.elapsed());
+        self.tell_progress(|| {
+            json!({
+                "phase": phase,
+                "done": done,
+                "total": total,
+                "seconds_left": seconds_left(since, done, total),
+                "requests": tally.requests,
+                "bytes_fetched": tally.bytes_fetched,
+                "bytes_payload": tally.bytes_payload,
+                "peak_bytes": tally.peak_bytes,
+            })
+        });
+    }
+
+    /// An event of progress, unless there was one a moment ago.
+    fn tell_progress(&mut self, fields: impl FnOnce() -> Value) {
+        let is_recent = self
+            .told
+            .is_some_and(|told| told.elapsed() < PROGRESS_EVERY);
+        if !self.json || is_recent {
             return;
         }
         self.told = Some(Instant::now());
-        let fields = json!({
-            "requests": tally.requests,
-            "bytes_fetched": tally.bytes_fetched,
-            "bytes_payload": tally.bytes_payload,
-            "planned_bytes": planned_bytes,
-            "peak_bytes": tally.peak_bytes,
-            "seconds": self.elapsed().as_secs_f64(),
-        });
+        let mut fields = fields();
+        fields["seconds"] = json!(self.elapsed().as_secs_f64());
         self.event("progress", fields);
     }
 
     /// The last word of work that succeeded.
     pub fn done(&self, tally: &Tally) {
+        self.done_with(tally, Value::Null);
+    }
+
+    /// The same with more to say; `more` is an object or null.
+    pub fn done_with(&self, tally: &Tally, more: Value) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -132,7 +177,11 @@ impl Report {
             seconds: self.elapsed().as_secs_f64(),
             ..*tally
         };
-        self.event("done", serde_json::to_value(tally).unwrap_or_default());
+        let mut fields = serde_json::to_value(tally).unwrap_or_default();
+        if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {
+            fields.extend(more);
+        }
+        self.event("done", fields);
         self.detail(1, &summary(&tally));
     }
 
@@ -188,6 +237,13 @@ fn style() -> ProgressStyle {
         "{bar:30} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {msg}, {eta} left",
     )
     .unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Seconds that the rest will take at the pace so far; null until that can be told.
+fn seconds_left(since: Duration, done: u64, total: u64) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "an estimate is made of it")]
+    let (done, left) = (done as f64, total.saturating_sub(done) as f64);
+    (done > 0.0).then(|| since.as_secs_f64() / done * left)
 }
 
 fn summary(tally: &Tally) -> String {

@@ -1,0 +1,4 @@
+//! `sectile pack`.
+
+mod files;
+pub mod names;
