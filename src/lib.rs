@@ -83,6 +83,7 @@ pub mod drive;
 pub mod error;
 pub mod fits;
 pub mod imzml;
+pub mod ion;
 pub mod job;
 pub mod manifest;
 pub mod npy;
