@@ -7,8 +7,10 @@ pub mod arguments;
 mod clean;
 mod demo;
 mod failure;
+mod identity;
 mod info;
 mod interrupt;
+mod ions;
 mod median;
 mod output;
 mod plan;
@@ -46,7 +48,9 @@ fn run(command: Command, report: &mut Report) -> Result<()> {
         Command::Info(arguments) => info::run(&arguments, report),
         Command::Plan(arguments) => match arguments.job {
             Planned::Median(arguments) => plan::run(&arguments, report),
+            Planned::Ion(arguments) => ions::image::plan(&arguments, report),
         },
+        Command::Ion(arguments) => ions::image::run(&arguments, report),
         Command::Median(arguments) => median::run(&arguments, report),
         Command::Serve(arguments) => serve::run(&arguments, report),
         Command::Clean(arguments) => clean::run(&arguments, report),

@@ -4,5 +4,8 @@
 //! [`partner`] finds the `.ibd` of an `.imzML`, [`dataset`] opens the pair, [`store`] a packed store.
 //! [`pack`] sorts the one into the other, [`image`] draws, [`spectrum`] reads the other way.
 
+pub mod image;
 pub mod pack;
 mod partner;
+mod reading;
+mod store;
