@@ -73,6 +73,7 @@
 //! | [`store`] | the segment store: peaks sorted by m/z, read by ranges | `job` |
 //! | [`fits`], [`imzml`], [`manifest`] | formats: bytes to images, indexes and names | `job` |
 //! | [`stack`] | exposures, plan, median | the formats |
+//! | [`ion`] | images, spectra, packing | the formats |
 //! | [`raster`], [`png`], [`npy`] | values to pictures and files | `stack` |
 //! | [`drive`] | what an answer means; files and HTTP natively | `job` |
 //! | `wasm`, `cli` | the bindings and the program | all |

@@ -20,7 +20,7 @@ pub(super) struct Draft {
     /// The blocks of each window.
     pub(super) needs: Vec<Range<u32>>,
     /// Blocks out of the cache, held until the job is done.
-    pub(super) pinned: BTreeMap<u32, Rc<[u8]>>,
+    pub(super) pinned: BTreeMap<u32, Rc<Vec<u8>>>,
     /// Bytes that do not depend on which blocks are read.
     pub(super) fixed: u64,
 }
@@ -57,13 +57,23 @@ impl Draft {
             in_flight: u64::from(wish.in_flight),
             gap: wish.gap,
         };
-        let schedule = Schedule::new(&needs, &Known { head, pinned: &pinned }, limits);
+        let schedule = Schedule::new(
+            &needs,
+            &Known {
+                head,
+                pinned: &pinned,
+            },
+            limits,
+        );
         let streamed = schedule.visits.iter().filter(|visit| !visit.last);
         let mut streamed: Vec<usize> = streamed.map(|visit| visit.window).collect();
         streamed.dedup();
         let plan = Plan {
             images: windows.len() as u64,
-            blocks: wanted.iter().map(|span| u64::from(span.end - span.start)).sum(),
+            blocks: wanted
+                .iter()
+                .map(|span| u64::from(span.end - span.start))
+                .sum(),
             cached: pinned.len() as u64,
             requests: schedule.runs.len() as u64,
             bytes: schedule.runs.iter().map(|run| length(&run.range)).sum(),
@@ -92,7 +102,7 @@ fn fixed(reader: &Reader, windows: &[Window], wish: &Wish) -> u64 {
 }
 
 /// Takes hold of the blocks in the cache that will be wanted, up to so many bytes.
-fn pin(reader: &Reader, wanted: &[Range<u32>], most: u64) -> BTreeMap<u32, Rc<[u8]>> {
+fn pin(reader: &Reader, wanted: &[Range<u32>], most: u64) -> BTreeMap<u32, Rc<Vec<u8>>> {
     let mut pinned = BTreeMap::new();
     let mut held = 0;
     for n in wanted.iter().cloned().flatten() {
@@ -123,7 +133,7 @@ fn union(needs: &[Range<u32>]) -> Vec<Range<u32>> {
 /// What a schedule has to know about a store.
 struct Known<'k> {
     head: &'k Head,
-    pinned: &'k BTreeMap<u32, Rc<[u8]>>,
+    pinned: &'k BTreeMap<u32, Rc<Vec<u8>>>,
 }
 
 impl schedule::Blocks for Known<'_> {
@@ -142,7 +152,11 @@ fn check(head: &Head, windows: &[Window], wish: &Wish) -> Result<()> {
     if wish.slice >= slices {
         return Err(Error::Parameter {
             name: "slice",
-            what: format!("there are {slices}; {} is none of 0 to {}", wish.slice, slices - 1),
+            what: format!(
+                "there are {slices}; {} is none of 0 to {}",
+                wish.slice,
+                slices - 1
+            ),
         });
     }
     if !(1..=1024).contains(&wish.in_flight) {
@@ -156,7 +170,10 @@ fn check(head: &Head, windows: &[Window], wish: &Wish) -> Result<()> {
 
 /// Pixels of a slice.
 pub(super) fn area(head: &Head) -> u32 {
-    head.layout.contents.width.saturating_mul(head.layout.contents.height)
+    head.layout
+        .contents
+        .width
+        .saturating_mul(head.layout.contents.height)
 }
 
 pub(super) fn length(range: &Range<u64>) -> u64 {

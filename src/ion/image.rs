@@ -178,6 +178,21 @@ impl Canvas {
         }
     }
 
+    /// The number of its first pixel.
+    pub(super) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// Leaves an empty canvas behind.
+    pub(super) fn take(&mut self) -> Self {
+        Self {
+            sums: std::mem::take(&mut self.sums),
+            values: std::mem::take(&mut self.values),
+            touched: std::mem::take(&mut self.touched),
+            ..*self
+        }
+    }
+
     /// Adds one peak; one in another slice is passed over.
     #[inline]
     pub fn add(&mut self, pixel: u32, intensity: f64) {

@@ -81,6 +81,8 @@ pub struct Plan {
 pub struct Reader {
     head: Rc<Head>,
     cache: Rc<RefCell<Blocks>>,
+    /// The canvas of the last job, for the next.
+    canvas: Rc<RefCell<Option<Canvas>>>,
 }
 
 impl Reader {
@@ -91,6 +93,7 @@ impl Reader {
         Self {
             head,
             cache: Rc::new(RefCell::new(Blocks::new(cache))),
+            canvas: Rc::default(),
         }
     }
 
@@ -132,8 +135,23 @@ impl Reader {
         self.cache.borrow().limit()
     }
 
-    pub(super) fn held(&self, n: u32) -> Option<Rc<[u8]>> {
-        self.cache.borrow_mut().get(n as usize)
+    /// A blank canvas of a slice, if possible the one that is there already.
+    fn canvas(&self, pixels: usize, first: u32, budget: &mut Budget) -> Result<Canvas> {
+        let mut canvas = if let Some(canvas) = self.canvas.take() {
+            budget.reserve(Canvas::bytes(pixels as u64), "an image")?;
+            if canvas.first() == first {
+                return Ok(canvas);
+            }
+            canvas
+        } else {
+            Canvas::new(pixels, budget)?
+        };
+        canvas.lay(first, |pixel| self.head.mask.acquired(first + pixel));
+        Ok(canvas)
+    }
+
+    pub(super) fn held(&self, n: u32) -> Option<Rc<Vec<u8>>> {
+        self.cache.borrow_mut().bytes(n as usize)
     }
 }
 
@@ -178,7 +196,7 @@ pub struct ImagesJob {
     reads: Reads,
     budget: Budget,
     canvas: Canvas,
-    pinned: BTreeMap<u32, Rc<[u8]>>,
+    pinned: BTreeMap<u32, Rc<Vec<u8>>>,
     /// Blocks taken over from the group before.
     carried: BTreeMap<u32, Vec<u8>>,
     /// The group at hand, and whether its blocks have arrived and were checked.
@@ -201,10 +219,9 @@ impl ImagesJob {
         budget.reserve(draft.fixed.saturating_sub(pixels), "the program")?;
         let at_hand: u64 = draft.pinned.values().map(|bytes| bytes.len() as u64).sum();
         budget.reserve(at_hand, "blocks at hand")?;
-        let mut canvas = Canvas::new(area as usize, &mut budget)?;
         // Fits: the number of all pixels does.
         let first = wish.slice * area;
-        canvas.lay(first, |pixel| head.mask.acquired(first + pixel));
+        let canvas = reader.canvas(area as usize, first, &mut budget)?;
         let ranges = draft.schedule.runs.iter().map(|run| run.range.clone());
         Ok(Self {
             reads: Reads::new(&head.file, ranges.collect()),
@@ -288,7 +305,9 @@ impl ImagesJob {
             let shared = run.blocks.start.max(blocks.start)..run.blocks.end.min(blocks.end);
             if !shared.is_empty() {
                 requests += 1;
-                bytes += shared.map(|n| length(&head.block_range(n as usize))).sum::<u64>();
+                bytes += shared
+                    .map(|n| length(&head.block_range(n as usize)))
+                    .sum::<u64>();
             }
         }
         (requests, bytes)
@@ -302,10 +321,19 @@ impl ImagesJob {
             let run = &self.schedule.runs[at];
             for n in run.blocks.clone().filter(|n| !self.pinned.contains_key(n)) {
                 let bytes = part(self.reads.bytes(at), run, &head.block_range(n as usize));
-                Block::open(head, n as usize, bytes)?;
                 // A window that does not fit into memory would only drive out what others may need again.
-                if !group.streamed {
-                    self.reader.cache.borrow_mut().put(n as usize, bytes);
+                let kept = if group.streamed {
+                    Block::open(head, n as usize, bytes).map(drop)
+                } else {
+                    self.reader
+                        .cache
+                        .borrow_mut()
+                        .insert(head, n as usize, bytes)
+                };
+                match kept {
+                    // No room for it: it is used from where it is.
+                    Err(Error::Budget { .. }) => drop(Block::open(head, n as usize, bytes)?),
+                    kept => kept?,
                 }
             }
         }
@@ -335,7 +363,9 @@ impl ImagesJob {
                 (None, None) => {
                     let at = runs.partition_point(|run| run.blocks.end <= n);
                     let range = head.block_range(n as usize);
-                    runs.get(at).map_or(&[][..], |run| part(reads.bytes(first_run + at), run, &range))
+                    runs.get(at).map_or(&[][..], |run| {
+                        part(reads.bytes(first_run + at), run, &range)
+                    })
                 }
             };
             let block = Block::again(head, n as usize, bytes)?;
@@ -349,20 +379,18 @@ impl ImagesJob {
     fn advance(&mut self) -> Result<()> {
         let runs = self.schedule.groups[self.group].runs.clone();
         let mut before = std::mem::take(&mut self.carried);
-        let mut freed = 0;
-        if let Some(next) = self.schedule.groups.get(self.group + 1) {
-            for n in next.carried.clone().filter(|n| !self.pinned.contains_key(n)) {
-                let bytes = if let Some(bytes) = before.remove(&n) {
-                    bytes
-                } else {
-                    self.copied(n, runs.clone())?
-                };
-                self.carried.insert(n, bytes);
+        let next = self.schedule.groups.get(self.group + 1);
+        for n in next.map_or(0..0, |next| next.carried.clone()) {
+            if self.pinned.contains_key(&n) {
+                continue;
             }
+            let bytes = match before.remove(&n) {
+                Some(bytes) => bytes,
+                None => self.copied(n, runs.clone())?,
+            };
+            self.carried.insert(n, bytes);
         }
-        for bytes in before.values() {
-            freed += bytes.len() as u64;
-        }
+        let freed = before.values().map(|bytes| bytes.len() as u64).sum();
         self.budget.release(freed);
         self.reads.release(runs.end, &mut self.budget);
         self.group += 1;
@@ -420,7 +448,10 @@ impl Job for ImagesJob {
             self.visit += 1;
             let visit = &self.schedule.visits[self.visit - 1];
             if visit.last {
-                let drawn = self.canvas.finish().map_err(|error| self.damaged(&visit.blocks, &error))?;
+                let drawn = self
+                    .canvas
+                    .finish()
+                    .map_err(|error| self.damaged(&visit.blocks, &error))?;
                 self.last = Some((self.visit - 1, drawn.hits, drawn.max));
                 self.done += 1;
                 return Ok(self.last());
@@ -438,6 +469,15 @@ impl Job for ImagesJob {
     }
 }
 
+impl Drop for ImagesJob {
+    /// The canvas goes back to the reader: laying out a new one costs as much as an image.
+    fn drop(&mut self) {
+        let mut canvas = self.canvas.take();
+        canvas.clear();
+        self.reader.canvas.replace(Some(canvas));
+    }
+}
+
 impl ImagesJob {
     fn damaged(&self, blocks: &Range<u32>, error: &Error) -> Error {
         Error::Format {
@@ -452,5 +492,7 @@ impl ImagesJob {
 fn part<'b>(bytes: &'b [u8], run: &Run, block: &Range<u64>) -> &'b [u8] {
     let place = |at: u64| usize::try_from(at.saturating_sub(run.range.start)).ok();
     let found = place(block.start).zip(place(block.end));
-    found.and_then(|(start, end)| bytes.get(start..end)).unwrap_or_default()
+    found
+        .and_then(|(start, end)| bytes.get(start..end))
+        .unwrap_or_default()
 }

@@ -240,7 +240,9 @@ impl<B: Blocks> Builder<'_, B> {
         }
         let runs = first_run..self.out.runs.len();
         let fetched = self.out.runs[runs.clone()].iter();
-        let bytes = fetched.map(|run| run.range.end - run.range.start).sum::<u64>();
+        let bytes = fetched
+            .map(|run| run.range.end - run.range.start)
+            .sum::<u64>();
         let visits = self.out.visits.len()..self.out.visits.len() + open.visits.len();
         self.out.visits.extend(open.visits);
         self.out.groups.push(Group {
@@ -259,10 +261,20 @@ impl<B: Blocks> Builder<'_, B> {
             return 0..0;
         };
         let visits = &self.out.visits[before.visits.clone()];
-        let held = visits.iter().map(|visit| visit.blocks.end).max().unwrap_or(0);
-        let from = visits.iter().map(|visit| visit.blocks.start).min().unwrap_or(0);
+        let held = visits
+            .iter()
+            .map(|visit| visit.blocks.end)
+            .max()
+            .unwrap_or(0);
+        let from = visits
+            .iter()
+            .map(|visit| visit.blocks.start)
+            .min()
+            .unwrap_or(0);
         let end = held.min(first.end);
-        if from > first.start || first.start >= end || before.bytes + open.bytes > self.limits.available
+        if from > first.start
+            || first.start >= end
+            || before.bytes + open.bytes > self.limits.available
         {
             return 0..0;
         }
