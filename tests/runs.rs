@@ -194,7 +194,7 @@ fn an_error_of_the_receiver_stops_the_run() {
         &mut tally,
         |event| match event {
             Event::Item(_) => Err(full()),
-            Event::Progress(_) => Ok(()),
+            Event::Progress(..) => Ok(()),
         },
     );
     assert_eq!(outcome, Err(full()));

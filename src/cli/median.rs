@@ -105,7 +105,7 @@ fn compute(
         let mut job = MedianJob::new(&opened.stack, plan)?;
         let mut refused = None;
         let on = |event: Event<'_, MedianJob>| match event {
-            Event::Progress(tally) => {
+            Event::Progress(tally, _) => {
                 report.progress(tally, planned);
                 Ok(())
             }

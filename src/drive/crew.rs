@@ -180,13 +180,24 @@ impl Foreman<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(Error::Interrupted),
             }
-            if self.told.elapsed() >= TICK {
-                self.told = Instant::now();
-                self.session.meter.settle(tally);
-                tally.seconds = self.before + self.started.elapsed().as_secs_f64();
-                on(Event::Progress(tally))?;
-            }
+            self.tell(job, tally, on)?;
         }
+    }
+
+    /// Tells of progress, unless it was told a moment ago.
+    fn tell<J, F>(&mut self, job: &J, tally: &mut Tally, on: &mut F) -> Result<(), Error>
+    where
+        J: Job,
+        F: for<'e> FnMut(Event<'e, J>) -> Result<(), Error>,
+    {
+        if self.told.elapsed() < TICK {
+            return Ok(());
+        }
+        self.told = Instant::now();
+        self.session.meter.settle(tally);
+        tally.seconds = self.before + self.started.elapsed().as_secs_f64();
+        tally.peak_bytes = tally.peak_bytes.max(job.peak());
+        on(Event::Progress(tally, job))
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -208,6 +219,8 @@ impl Foreman<'_> {
             let Some(item) = job.ready()? else { break };
             tally.sections += 1;
             on(Event::Item(item))?;
+            // A job may have much to hand out between two reads.
+            self.tell(job, tally, on)?;
         }
         // Looking for the next item may have freed the slots of the one before.
         self.lend(job);

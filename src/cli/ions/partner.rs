@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::cli::failure::{Failure, Result};
 use crate::cli::identity::without_query;
 
-/// Suffixes in the order in which a server is asked for them.
-const SUFFIXES: [&str; 3] = ["ibd", "IBD", "Ibd"];
-
 /// Whether a path or URL ends with a suffix, in any case.
 pub fn has_suffix(name: &str, suffix: &str) -> bool {
     let name = without_query(name);
@@ -20,25 +17,6 @@ pub fn has_suffix(name: &str, suffix: &str) -> bool {
 /// Whether a name is a URL, `file://` among them, and no path.
 pub fn is_url(name: &str) -> bool {
     name.contains("://")
-}
-
-/// The addresses at which the partner of a URL may lie, likeliest first; the query goes along.
-pub fn addresses(imzml: &str) -> Vec<String> {
-    let address = without_query(imzml);
-    let query = &imzml[address.len()..];
-    let folder = address.rfind('/').map_or(0, |at| at + 1);
-    let stem = match address[folder..].rfind('.') {
-        Some(dot) => &address[..folder + dot],
-        None => address,
-    };
-    let mut suffixes = SUFFIXES;
-    if has_suffix(imzml, "imzml") && address.ends_with("IMZML") {
-        suffixes.swap(0, 1);
-    }
-    let suffixes = suffixes.iter();
-    suffixes
-        .map(|suffix| format!("{stem}.{suffix}{query}"))
-        .collect()
 }
 
 /// The partner of a local file.
@@ -75,9 +53,15 @@ pub fn beside(imzml: &str) -> Result<PathBuf> {
 /// The only one, or the one that is written as the `.imzML` is.
 fn choose(mut found: Vec<PathBuf>, imzml: &str) -> Result<PathBuf> {
     found.sort();
-    let usual = if imzml.ends_with("IMZML") { "IBD" } else { "ibd" };
+    let usual = if imzml.ends_with("IMZML") {
+        "IBD"
+    } else {
+        "ibd"
+    };
     if found.len() > 1
-        && let Some(at) = found.iter().position(|name| name.extension().is_some_and(|s| s == usual))
+        && let Some(at) = found
+            .iter()
+            .position(|name| name.extension().is_some_and(|s| s == usual))
     {
         return Ok(found.swap_remove(at));
     }
@@ -93,7 +77,10 @@ fn choose(mut found: Vec<PathBuf>, imzml: &str) -> Result<PathBuf> {
         )),
         (None, _) => {
             let wanted = Path::new(imzml).with_extension("ibd");
-            Err(missing(imzml, &format!("{} (in any case)", wanted.display())))
+            Err(missing(
+                imzml,
+                &format!("{} (in any case)", wanted.display()),
+            ))
         }
     }
 }
@@ -115,22 +102,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_keep_their_query_and_change_their_suffix() {
-        assert_eq!(
-            addresses("http://h/a.b/x.imzML?t=1.2/3#f"),
-            ["http://h/a.b/x.ibd?t=1.2/3#f", "http://h/a.b/x.IBD?t=1.2/3#f", "http://h/a.b/x.Ibd?t=1.2/3#f"]
-        );
-        assert_eq!(addresses("http://h/X.IMZML")[0], "http://h/X.IBD");
-        assert_eq!(addresses("http://h.org/x")[0], "http://h.org/x.ibd");
-    }
-
-    #[test]
     fn suffixes_are_told_in_any_case() {
-        for name in ["a.imzML", "b/A.IMZML", "http://h/a.imzml?x=y.z", r"c:\d\e.Imzml"] {
-            assert!(has_suffix(name, "imzML"), "{name}");
+        for name in [
+            "a.sectile",
+            "b/A.SECTILE",
+            "http://h/a.sectile?x=y.z",
+            r"c:\d\e.Sectile",
+        ] {
+            assert!(has_suffix(name, "sectile"), "{name}");
         }
-        for name in ["imzML", "a.imzML/b", "a.imzML.txt", "http://h/a?f=a.imzML"] {
-            assert!(!has_suffix(name, "imzML"), "{name}");
+        for name in [
+            "sectile",
+            "a.sectile/b",
+            "a.sectile.txt",
+            "http://h/a?f=a.sectile",
+        ] {
+            assert!(!has_suffix(name, "sectile"), "{name}");
         }
     }
 
@@ -143,7 +130,15 @@ mod tests {
             let partner = beside(path.to_str().unwrap());
             partner.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
         };
-        for name in ["a b µ.IBD", "c.ibd", "c.IBD", "D.ibd", "e.iBd", "e.Ibd", "f.ibd.txt"] {
+        for name in [
+            "a b µ.IBD",
+            "c.ibd",
+            "c.IBD",
+            "D.ibd",
+            "e.iBd",
+            "e.Ibd",
+            "f.ibd.txt",
+        ] {
             put(name);
         }
         assert_eq!(found("a b µ.imzML").unwrap(), "a b µ.IBD");

@@ -8,10 +8,10 @@ use sectile::job::Tally;
 use sectile::store::head::Head;
 use sectile::store::read::Open;
 
-use super::partner::has_suffix;
 use crate::cli::arguments::Reading;
 use crate::cli::failure::{Failure, Result};
 use crate::cli::report::Report;
+use sectile::imzml::pair::{is_ibd, is_imzml};
 
 /// A store whose head has been read.
 #[derive(Debug)]
@@ -23,8 +23,10 @@ pub struct Opened {
 
 /// Reads the head of a store.
 pub fn open(name: &str, reading: &Reading, cancel: &AtomicBool) -> Result<Opened> {
-    if has_suffix(name, "imzML") || has_suffix(name, "ibd") {
-        let imzml = name.strip_suffix(".ibd").map(|stem| format!("{stem}.imzML"));
+    if is_imzml(name) || is_ibd(name) {
+        let imzml = name
+            .strip_suffix(".ibd")
+            .map(|stem| format!("{stem}.imzML"));
         let imzml = imzml.as_deref().unwrap_or(name);
         return Err(Failure::input(
             "unsupported",
@@ -39,7 +41,13 @@ pub fn open(name: &str, reading: &Reading, cancel: &AtomicBool) -> Result<Opened
     let source = Source::open(name, &reading.options()?)?;
     let mut machine = Open::new(source.name(), reading.memory()?);
     let mut tally = Tally::default();
-    follow(&source, &mut machine, &reading.run(cancel), &mut tally, |_| {})?;
+    follow(
+        &source,
+        &mut machine,
+        &reading.run(cancel),
+        &mut tally,
+        |_| {},
+    )?;
     let head = machine.into_head()?;
     Ok(Opened {
         source,
@@ -48,18 +56,16 @@ pub fn open(name: &str, reading: &Reading, cancel: &AtomicBool) -> Result<Opened
     })
 }
 
-/// The number of the slice that was asked for by its z.
-pub fn slice(head: &Head, asked: Option<i32>, report: &Report) -> Result<u32> {
-    let known = &head.meta.slices;
+/// The number of the slice that was asked for by its z; `known` are those of `file`.
+pub fn slice(file: &str, known: &[i32], asked: Option<i32>, report: &Report) -> Result<u32> {
     let listed = || {
         let names: Vec<String> = known.iter().map(i32::to_string).collect();
         names.join(", ")
     };
     let Some(z) = asked else {
-        if let [first, _, ..] = known[..] {
+        if let [first, _, ..] = known {
             report.warn(&format!(
-                "{}: has slices at z = {}; this is z = {first}, --slice takes another",
-                head.file,
+                "{file}: has slices at z = {}; this is z = {first}, --slice takes another",
                 listed()
             ));
         }
@@ -67,10 +73,8 @@ pub fn slice(head: &Head, asked: Option<i32>, report: &Report) -> Result<u32> {
     };
     let at = known.iter().position(|known| *known == z);
     at.and_then(|at| u32::try_from(at).ok()).ok_or_else(|| {
-        Failure::input(
-            "parameter",
-            format!("--slice {z}: {} has slices at z = {}", head.file, listed()),
-        )
+        let what = format!("--slice {z}: {file} has slices at z = {}", listed());
+        Failure::input("parameter", what)
     })
 }
 

@@ -185,7 +185,10 @@ fn table(frame: &Frame, columns: &[Vec<f32>], file: &mut Fresh) -> Result<()> {
             continue;
         }
         line.clear();
-        let (x, y) = (origin[0] + (at % width) as i64, origin[1] + (at / width) as i64);
+        let (x, y) = (
+            origin[0] + (at % width) as i64,
+            origin[1] + (at / width) as i64,
+        );
         let _ = write!(line, "{x},{y}");
         for column in columns {
             let _ = write!(line, ",{}", column[at]);

@@ -39,7 +39,7 @@ pub fn run(arguments: &Ion, report: &mut Report) -> Result<()> {
     for target in &targets {
         refuse_input_as_output(target, [&opened.source])?;
     }
-    let slice = store::slice(&opened.head, drawing.slice, report)?;
+    let slice = slice_of(&opened, drawing, report)?;
     let frame = frame(drawing, &opened.head, slice);
     let mut taken = Budget::new(memory);
     taken.reserve(Gallery::bytes(kind, &frame), "writing the images")?;
@@ -91,7 +91,7 @@ pub fn plan(arguments: &PlanIon, report: &Report) -> Result<()> {
     let memory = drawing.reading.memory()?;
     let cancel = interrupt::listen()?;
     let opened = store::open(&drawing.store, &drawing.reading, cancel)?;
-    let slice = store::slice(&opened.head, drawing.slice, report)?;
+    let slice = slice_of(&opened, drawing, report)?;
     let frame = frame(drawing, &opened.head, slice);
     let mut taken = Gallery::bytes(kind, &frame);
     let mut table = 0;
@@ -114,10 +114,25 @@ pub fn plan(arguments: &PlanIon, report: &Report) -> Result<()> {
     fields["pixel_table_bytes"] = json!(table);
     report.event("plan", fields);
     let rows = [
-        ("images", format!("{} of {}×{} pixels", plan.images, frame.width, frame.height)),
-        ("requests", format!("{}, after {} for the head", plan.requests, opened.tally.requests)),
-        ("payload", format!("{} in {} blocks", size(plan.bytes), plan.blocks)),
-        ("peak", format!("{} of {}", size(plan.peak_bytes + taken), size(memory))),
+        (
+            "images",
+            format!("{} of {}×{} pixels", plan.images, frame.width, frame.height),
+        ),
+        (
+            "requests",
+            format!(
+                "{}, after {} for the head",
+                plan.requests, opened.tally.requests
+            ),
+        ),
+        (
+            "payload",
+            format!("{} in {} blocks", size(plan.bytes), plan.blocks),
+        ),
+        (
+            "peak",
+            format!("{} of {}", size(plan.peak_bytes + taken), size(memory)),
+        ),
         ("minimum", size(plan.minimum_bytes + taken)),
     ];
     for (name, what) in rows {
@@ -130,11 +145,18 @@ pub fn plan(arguments: &PlanIon, report: &Report) -> Result<()> {
     Ok(())
 }
 
+fn slice_of(opened: &Opened, drawing: &Drawing, report: &Report) -> Result<u32> {
+    let head = &opened.head;
+    store::slice(&head.file, &head.meta.slices, drawing.slice, report)
+}
+
 /// What kind of files are written, and which.
 fn outputs(drawing: &Drawing, output: &Path) -> Result<(Kind, Vec<PathBuf>)> {
     let kind = Kind::of(output)?;
     if drawing.alpha && kind != Kind::Png {
-        return Err(Failure::usage("--alpha is a form of .png; leave it out, or write a .png"));
+        return Err(Failure::usage(
+            "--alpha is a form of .png; leave it out, or write a .png",
+        ));
     }
     let targets = names::targets(output, kind, &drawing.mz)?;
     for target in &targets {
@@ -159,7 +181,10 @@ fn frame(drawing: &Drawing, head: &Head, slice: u32) -> Frame {
             "Software".to_owned(),
             concat!("sectile ", env!("CARGO_PKG_VERSION")).to_owned(),
         ),
-        ("Source".to_owned(), without_query(&head.meta.source).to_owned()),
+        (
+            "Source".to_owned(),
+            without_query(&head.meta.source).to_owned(),
+        ),
         (
             "tolerance".to_owned(),
             match drawing.da {
@@ -248,7 +273,7 @@ fn draw(
     let planned = tally.bytes_payload + job.plan().bytes;
     let mut refused = None;
     let on = |event: Event<'_, ImagesJob>| match event {
-        Event::Progress(tally) => {
+        Event::Progress(tally, _) => {
             report.progress(tally, planned);
             Ok(())
         }
@@ -258,7 +283,13 @@ fn draw(
         }),
     };
     let sources = std::slice::from_ref(&opened.source);
-    let ran = drive_job(&mut job, sources, &drawing.reading.run(cancel), &mut tally, on);
+    let ran = drive_job(
+        &mut job,
+        sources,
+        &drawing.reading.run(cancel),
+        &mut tally,
+        on,
+    );
     match refused {
         Some(failure) => Err(failure),
         None => {

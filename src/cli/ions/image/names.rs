@@ -98,7 +98,10 @@ mod tests {
     fn pictures_have_names_of_their_own() {
         let names = |output: &str, texts: &[&str]| {
             let found = targets(Path::new(output), Kind::Png, &masses(texts)).unwrap();
-            found.iter().map(|path| path.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+            found
+                .iter()
+                .map(|path| path.to_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
         };
         assert_eq!(names("d/a.png", &["1"]), ["d/a.png"]);
         assert_eq!(names("d/a.png", &["1", "2"]), ["d/a-1.png", "d/a-2.png"]);

@@ -8,7 +8,7 @@ use sectile::drive::native::follow;
 use sectile::error::{Error, Result as Read};
 use sectile::ion::normalise::{Normalise, Norms};
 use sectile::job::{Machine, Step};
-use sectile::store::pixels::PixelTable;
+use sectile::store::PixelTable;
 
 use crate::cli::arguments::Reading;
 use crate::cli::failure::Result;

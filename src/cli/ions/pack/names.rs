@@ -55,7 +55,8 @@ fn elsewhere(target: &Path, folder: &Path) -> Result<PathBuf> {
             format!("--temp: there is no folder {}", folder.display()),
         ));
     }
-    let refused = |error: std::io::Error| Failure::file(target, "cannot tell where it lies", &error);
+    let refused =
+        |error: std::io::Error| Failure::file(target, "cannot tell where it lies", &error);
     let whole = std::path::absolute(target).map_err(refused)?;
     let mark = hex(&Sha256::digest(whole.as_os_str().as_encoded_bytes())[..8]);
     let name = target.file_name().unwrap_or_default().to_string_lossy();
@@ -89,7 +90,11 @@ mod tests {
     #[test]
     fn spills_of_equal_names_do_not_collide_elsewhere() {
         let temp = tempfile::tempdir().unwrap();
-        let spill = |target: &str| Names::new(Path::new(target), Some(temp.path())).unwrap().spill;
+        let spill = |target: &str| {
+            Names::new(Path::new(target), Some(temp.path()))
+                .unwrap()
+                .spill
+        };
         assert_eq!(spill("a/x.sectile"), spill("a/x.sectile"));
         assert_ne!(spill("a/x.sectile"), spill("b/x.sectile"));
         assert!(spill("a/x.sectile").starts_with(temp.path()));
@@ -108,7 +113,13 @@ mod tests {
             says("{\"spill\":\"/t/x.sectile-spill\"}\nrest"),
             Some(PathBuf::from("/t/x.sectile-spill"))
         );
-        for text in ["", "{}\n", "{\"spill\":\"/etc/passwd\"}\n", "{\"spill\":7}\n", "{\"spill\":\"/t/.sectile-spill\"}\n"] {
+        for text in [
+            "",
+            "{}\n",
+            "{\"spill\":\"/etc/passwd\"}\n",
+            "{\"spill\":7}\n",
+            "{\"spill\":\"/t/.sectile-spill\"}\n",
+        ] {
             assert_eq!(says(text), None, "{text:?}");
         }
     }
