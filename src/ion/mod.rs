@@ -8,6 +8,7 @@ mod draft;
 pub mod image;
 pub mod images;
 pub mod normalise;
+pub mod pack;
 mod reads;
 pub mod region;
 mod schedule;

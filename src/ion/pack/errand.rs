@@ -52,6 +52,8 @@ impl Errand {
 #[derive(Debug, Clone)]
 pub(super) struct Errands {
     slot: u64,
+    /// Where the `.ibd` ends, if that is known; spectra that do not lie inside need nothing.
+    ibd_bytes: Option<u64>,
     next: usize,
     /// The m/z array of the last spectrum that had one.
     kept: Option<Array>,
@@ -59,12 +61,18 @@ pub(super) struct Errands {
 
 impl Errands {
     /// From spectrum `first` on, with nothing kept.
-    pub(super) fn new(slot: u64, first: usize) -> Self {
+    pub(super) fn new(slot: u64, ibd_bytes: Option<u64>, first: usize) -> Self {
         Self {
             slot,
+            ibd_bytes,
             next: first,
             kept: None,
         }
+    }
+
+    /// Whether there is no further one.
+    pub(super) fn is_done(&self, spectra: &[Spectrum]) -> bool {
+        self.next >= spectra.len()
     }
 
     /// The next errand; it holds one spectrum at least. `spectra` is the whole index.
@@ -73,6 +81,10 @@ impl Errands {
         let mut reads: Vec<Range<u64>> = Vec::new();
         let mut bytes = 0;
         while let Some(spectrum) = spectra.get(self.next) {
+            if !lies_inside(spectrum, self.ibd_bytes) {
+                self.next += 1;
+                continue;
+            }
             let wanted = needs(spectrum, self.kept);
             let mut more = reads.clone();
             let added: u64 = wanted.iter().flatten().map(|w| join(&mut more, w)).sum();
@@ -97,6 +109,16 @@ impl Errands {
             reads,
         })
     }
+}
+
+/// The byte behind a spectrum's last one.
+pub(super) fn end(spectrum: &Spectrum) -> u64 {
+    spectrum.mz().end().max(spectrum.intensity().end())
+}
+
+/// Whether a spectrum lies in an `.ibd` of so many bytes.
+pub(super) fn lies_inside(spectrum: &Spectrum, ibd_bytes: Option<u64>) -> bool {
+    ibd_bytes.is_none_or(|bytes| end(spectrum) <= bytes)
 }
 
 /// The ranges that a spectrum needs: its m/z unless they are `kept`, and its intensities.

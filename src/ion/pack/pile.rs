@@ -44,8 +44,8 @@ pub(super) struct Pile {
     pub(super) parts: Vec<Part>,
     /// Those of the top partition at the end.
     pub(super) chunks: Vec<Chunk>,
-    /// Chunks at the end of `chunks` that are being read.
-    taken: usize,
+    /// Those of `chunks` that are being read; behind them, new ones are noted.
+    taken: Range<usize>,
     /// Where the spill ends.
     pub(super) end: u64,
 }
@@ -53,8 +53,8 @@ pub(super) struct Pile {
 /// What is read back next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Partitions that fit together: so many rows.
-    Group(u64),
+    /// Partitions that fit together.
+    Group,
     /// Rows of one m/z that are too many to be held; there is nothing to sort.
     Equal,
     /// A partition that is too large, and must be split.
@@ -68,7 +68,7 @@ impl Pile {
         Ok(Self {
             parts: table(parts, PART_ENTRY, budget, "the table of partitions")?,
             chunks: table(chunks, CHUNK_ENTRY, budget, "the table of chunks")?,
-            taken: 0,
+            taken: 0..0,
             end: 0,
         })
     }
@@ -133,27 +133,25 @@ impl Pile {
             self.parts.pop();
         }
         if rows > 0 {
-            next = Next::Group(rows);
+            next = Next::Group;
         }
         let left = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
         let first = self.chunks.partition_point(|chunk| chunk.part < left);
-        self.taken = self.chunks.len() - first;
+        self.taken = first..self.chunks.len();
         // Equal keys lie in one partition, so the spill's own order is as good, and neighbours in it
         // are read at once.
         self.chunks[first..].sort_unstable_by_key(|chunk| chunk.at);
         next
     }
 
-    /// Forgets the chunks that were taken, and moves those noted since into their place.
-    pub(super) fn forget(&mut self, since: usize) {
-        let first = since - self.taken;
-        self.chunks.drain(first..since);
-        self.taken = 0;
+    /// Forgets the chunks that were taken.
+    pub(super) fn forget(&mut self) {
+        self.chunks.drain(std::mem::replace(&mut self.taken, 0..0));
     }
 
     /// The chunks that are being read.
-    pub(super) fn taken(&self, since: usize) -> &[Chunk] {
-        &self.chunks[since - self.taken..since]
+    pub(super) fn taken(&self) -> &[Chunk] {
+        self.chunks.get(self.taken.clone()).unwrap_or_default()
     }
 }
 
@@ -165,6 +163,11 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
+    /// Whether all rows of the chunks were asked for.
+    pub(super) fn is_done(self, chunks: &[Chunk]) -> bool {
+        self.chunk >= chunks.len()
+    }
+
     /// The next ranges of the spill, of at most `rows` rows together; none at the end.
     pub(super) fn next(&mut self, chunks: &[Chunk], rows: usize, row_bytes: u64) -> Vec<Range<u64>> {
         const READS: usize = 256;

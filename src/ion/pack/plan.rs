@@ -7,13 +7,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::errand::Errands;
+use super::errand::{Errands, end, lies_inside};
 use super::measure::Measure;
 use super::row::Shape;
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::imzml::dataset::{Dataset, Number};
-use crate::store::real::Real;
+use crate::imzml::dataset::{Dataset, Number, Spectrum};
+use crate::imzml::pair::candidates;
+use crate::store::head::Real;
 
 /// What is asked of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -23,6 +24,9 @@ pub struct Wish {
     pub memory: u64,
     /// Requests in flight at one time.
     pub in_flight: u32,
+    /// Bytes of the `.ibd`, where they are known: a spectrum that does not lie inside is an error here
+    /// already, or is left out.
+    pub ibd_bytes: Option<u64>,
     /// Leave out spectra that cannot be read, and count them, instead of failing.
     pub skip_bad: bool,
 }
@@ -32,6 +36,7 @@ impl Default for Wish {
         Self {
             memory: budget::DEFAULT,
             in_flight: 6,
+            ibd_bytes: None,
             skip_bad: false,
         }
     }
@@ -65,6 +70,8 @@ pub struct Plan {
     pub memory: u64,
     /// Requests in flight.
     pub in_flight: u32,
+    /// Where the `.ibd` ends, if that is known.
+    pub ibd_bytes: Option<u64>,
     /// Whether spectra that cannot be read are left out.
     pub skip_bad: bool,
     /// Bytes a slot.
@@ -93,7 +100,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Budget`] naming the smallest budget that works; [`Error::Parameter`] for no request
-    /// in flight.
+    /// in flight; [`Error::Format`] naming the first spectrum that does not lie in the `.ibd`.
     pub fn new(dataset: &Dataset, wish: &Wish) -> Result<Self> {
         if !(1..=1024).contains(&wish.in_flight) {
             return Err(Error::Parameter {
@@ -101,10 +108,13 @@ impl Plan {
                 what: format!("{} is not between 1 and 1024", wish.in_flight),
             });
         }
+        if !wish.skip_bad {
+            inside(dataset, wish)?;
+        }
         let measure = Measure::new(dataset, wish.in_flight);
         let cut = measure.cut(wish.memory)?;
         let (mut requests, mut payload_bytes) = (0, 0);
-        let mut errands = Errands::new(cut.slot_bytes, 0);
+        let mut errands = Errands::new(cut.slot_bytes, wish.ibd_bytes, 0);
         while let Some(errand) = errands.next(&dataset.spectra) {
             requests += errand.reads.len() as u64;
             payload_bytes += errand.bytes();
@@ -127,6 +137,7 @@ impl Plan {
             minimum_bytes: measure.minimum(),
             memory: wish.memory,
             in_flight: wish.in_flight,
+            ibd_bytes: wish.ibd_bytes,
             skip_bad: wish.skip_bad,
             slot_bytes: cut.slot_bytes,
             arena_bytes: cut.arena_bytes,
@@ -155,6 +166,25 @@ impl Plan {
     }
 }
 
+/// Whether all arrays lie in the `.ibd`.
+fn inside(dataset: &Dataset, wish: &Wish) -> Result<()> {
+    let outside = |spectrum: &Spectrum| !lies_inside(spectrum, wish.ibd_bytes);
+    let Some(index) = dataset.spectra.iter().position(outside) else {
+        return Ok(());
+    };
+    let Spectrum { x, y, .. } = dataset.spectra[index];
+    let need = dataset.spectra.iter().map(end).max().unwrap_or(0);
+    Err(Error::Format {
+        file: ibd_name(&dataset.file),
+        at: wish.ibd_bytes.unwrap_or(0),
+        what: format!(
+            "the file ends here, but spectrum {index} (x={x} y={y}) does not, and the index needs \
+             {need} bytes: the ibd is cut short; copy it again, or leave such spectra out \
+             (--skip-bad)"
+        ),
+    })
+}
+
 /// The precision in which the store holds a dataset's columns.
 pub(super) fn shape(dataset: &Dataset) -> Shape {
     let real = |number| match number {
@@ -165,4 +195,10 @@ pub(super) fn shape(dataset: &Dataset) -> Shape {
         mz: real(dataset.mz_number()),
         intensity: real(dataset.intensity_number()),
     }
+}
+
+/// What to call the `.ibd` that belongs to an `.imzML`.
+pub(super) fn ibd_name(imzml: &str) -> String {
+    let name = candidates(imzml).into_iter().next();
+    name.unwrap_or_else(|| format!("{imzml} (its ibd)"))
 }

@@ -2,7 +2,7 @@
 //!
 //! Rows lie in memory as they lie in the spill, so that nothing is converted on the way.
 
-use crate::store::real::Real;
+use crate::store::head::Real;
 
 /// The widths of a row's columns.
 ///
