@@ -12,4 +12,5 @@ pub mod pack;
 mod reads;
 pub mod region;
 mod schedule;
+pub mod spectrum;
 pub mod window;
