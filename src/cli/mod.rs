@@ -48,9 +48,13 @@ fn run(command: Command, report: &mut Report) -> Result<()> {
         Command::Info(arguments) => info::run(&arguments, report),
         Command::Plan(arguments) => match arguments.job {
             Planned::Median(arguments) => plan::run(&arguments, report),
+            Planned::Pack(arguments) => ions::pack::plan(&arguments, report),
             Planned::Ion(arguments) => ions::image::plan(&arguments, report),
+            Planned::Spectrum(arguments) => ions::spectrum::plan(&arguments, report),
         },
+        Command::Pack(arguments) => ions::pack::run(&arguments, report),
         Command::Ion(arguments) => ions::image::run(&arguments, report),
+        Command::Spectrum(arguments) => ions::spectrum::run(&arguments, report),
         Command::Median(arguments) => median::run(&arguments, report),
         Command::Serve(arguments) => serve::run(&arguments, report),
         Command::Clean(arguments) => clean::run(&arguments, report),

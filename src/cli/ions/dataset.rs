@@ -12,6 +12,7 @@ use sectile::imzml::pair::{candidates, is_ibd};
 use sectile::imzml::reader::Reader;
 use sectile::job::Tally;
 
+use super::info::lone_ibd;
 use super::partner::{beside, is_url, missing};
 use crate::cli::failure::{Failure, Result};
 use crate::cli::report::Report;
@@ -56,6 +57,11 @@ impl Pair {
     pub fn ibd_bytes(&self) -> Option<u64> {
         self.look.size()
     }
+
+    /// Holds an index against the `.ibd`.
+    pub fn settle(&self, dataset: &mut Dataset) -> Result<()> {
+        Ok(self.look.settle(dataset)?)
+    }
 }
 
 impl Wanted<'_> {
@@ -84,13 +90,7 @@ impl Wanted<'_> {
     /// Finds both files.
     pub fn pair(&self, tally: &mut Tally) -> Result<Pair> {
         if is_ibd(self.imzml) {
-            return Err(Failure::input(
-                "parameter",
-                format!(
-                    "{}: is the .ibd of a dataset; name the .imzML that belongs to it",
-                    self.imzml
-                ),
-            ));
+            return Err(lone_ibd(self.imzml));
         }
         let imzml = Source::open(self.imzml, &self.options)?;
         let (ibd, look) = match self.ibd {

@@ -4,8 +4,11 @@
 //! [`partner`] finds the `.ibd` of an `.imzML`, [`dataset`] opens the pair, [`store`] a packed store.
 //! [`pack`] sorts the one into the other, [`image`] draws, [`spectrum`] reads the other way.
 
+mod dataset;
 pub mod image;
+pub mod info;
 pub mod pack;
-mod partner;
+pub mod partner;
 mod reading;
+pub mod spectrum;
 mod store;
