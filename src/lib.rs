@@ -70,7 +70,7 @@
 //! | [`error`] | what can go wrong, by who is at fault | nothing |
 //! | [`range`](mod@range), [`budget`] | merging ranges; one account of bytes | `error` |
 //! | [`job`] | what a job asks of a driver | those |
-//! | [`fits`], [`manifest`] | formats: bytes to images, lists to names | `job` |
+//! | [`fits`], [`imzml`], [`manifest`] | formats: bytes to images, indexes and names | `job` |
 //! | [`stack`] | exposures, plan, median | the formats |
 //! | [`raster`], [`png`], [`npy`] | values to pictures and files | `stack` |
 //! | [`drive`] | what an answer means; files and HTTP natively | `job` |
@@ -80,6 +80,7 @@ pub mod budget;
 pub mod drive;
 pub mod error;
 pub mod fits;
+pub mod imzml;
 pub mod job;
 pub mod manifest;
 pub mod npy;
