@@ -41,13 +41,11 @@ mod exponential;
 #[expect(dead_code, reason = "the demo uses more of it")]
 #[path = "../../src/cli/demo/random.rs"]
 mod random;
-#[path = "../../src/cli/demo/ions/sha1.rs"]
-mod sha1;
 
 use document::{Document, Spectrum};
 use exponential::exp;
 use random::Random;
-use sha1::Sha1;
+use sha1::{Digest, Sha1};
 
 const LOWEST: f64 = 100.0;
 const HIGHEST: f64 = 1000.0;
@@ -161,7 +159,7 @@ fn write_arrays(options: &Options, path: &Path) -> (Vec<Spectrum>, [u8; 16], [u8
     let mut random = Random::new(options.seed, &[1]);
     let uuid = (u128::from(random.next()) << 64 | u128::from(random.next())).to_be_bytes();
     out.write_all(&uuid).unwrap();
-    sha1.update(&uuid);
+    sha1.update(uuid);
 
     let ions = ions(options);
     let (mut peaks, mut bytes, mut at) = (Vec::new(), Vec::new(), uuid.len() as u64);
@@ -193,7 +191,7 @@ fn write_arrays(options: &Options, path: &Path) -> (Vec<Spectrum>, [u8; 16], [u8
     });
     let spectra = spectra.collect();
     out.flush().unwrap();
-    (spectra, uuid, sha1.finish())
+    (spectra, uuid, sha1.finalize().into())
 }
 
 /// What is seen of one m/z, here and there.

@@ -8,11 +8,12 @@ mod document;
 mod isotopes;
 mod molecules;
 mod scan;
-mod sha1;
 mod tissue;
 
 use std::io::{self, Write};
 use std::path::Path;
+
+use sha1::{Digest, Sha1};
 
 use super::random::Random;
 use super::write_file;
@@ -21,7 +22,6 @@ use crate::cli::interrupt;
 use document::{Document, Spectrum};
 use molecules::Ion;
 use scan::Sample;
-use sha1::Sha1;
 use tissue::SIZE;
 
 /// The files, in the order in which they are written.
@@ -113,7 +113,7 @@ impl Written {
             spectra: self.spectra.len(),
             mz_bytes: 8,
             uuid: self.uuid,
-            sha1: self.sha1.finish(),
+            sha1: self.sha1.finalize().into(),
         };
         document.write(out, self.spectra.into_iter())
     }

@@ -1,7 +1,10 @@
 //! What the demo tissue is made of: common metabolites and lipids of animals.
 
 use super::isotopes::{Composition, Peak, pattern};
-use super::tissue::Pattern::{self, *};
+use super::tissue::Pattern::{
+    self, Cortex, Everywhere, GreyMatter, Hippocampus, Hypothalamus, LeftToRight, Lesion,
+    LesionRim, Rim, Spots, Thalamus, TopToBottom, Ventricles, WhiteMatter,
+};
 use Adduct::{H, K, Na};
 
 /// What a neutral molecule becomes an ion by.
@@ -35,7 +38,7 @@ const MOLECULES: [Molecule; 40] = [
         "gamma-aminobutyric acid",
         "C4H9NO2",
         Hypothalamus,
-        2.4e4,
+        4.4e4,
         &[H],
     ),
     ("taurine", "C2H7NO3S", GreyMatter, 6.0e4, &[H, Na, K]),
@@ -45,9 +48,9 @@ const MOLECULES: [Molecule; 40] = [
     ("glutamine", "C5H10N2O3", Cortex, 7.0e4, &[H, Na]),
     ("glutamic acid", "C5H9NO4", GreyMatter, 9.0e4, &[H, K]),
     ("dopamine", "C8H11NO2", Hypothalamus, 2.8e4, &[H]),
-    ("histidine", "C6H9N3O2", Everywhere, 2.2e4, &[H]),
+    ("histidine", "C6H9N3O2", Everywhere, 5.2e4, &[H]),
     ("carnitine", "C7H15NO3", TopToBottom, 1.1e5, &[H]),
-    ("phenylalanine", "C9H11NO2", Everywhere, 3.4e4, &[H]),
+    ("phenylalanine", "C9H11NO2", Everywhere, 6.4e4, &[H]),
     ("arginine", "C6H14N4O2", LeftToRight, 5.2e4, &[H]),
     (
         "N-acetylaspartic acid",
