@@ -75,7 +75,6 @@ fn a_store_is_the_same_at_every_budget_and_from_everywhere() {
             "{memory}: {plan}"
         );
         assert_eq!(plan["rows"], peaks);
-        let budget = sectile::budget::parse_size(memory).unwrap();
         for peak in [&plan["peak_bytes"], &done["peak_bytes"]] {
             assert!(peak.as_u64().unwrap() <= budget, "{memory}: {done}");
         }
@@ -233,18 +232,18 @@ fn pictures_carry_their_scale_and_tell_zero_from_no_data() {
             "ion",
             "d.sectile",
             "--mz",
-            "110.4",
+            "550.5",
             "--mz",
             "20",
             "-o",
             "{mz}.png",
             "--da",
-            "0.04",
+            "0.8",
         ],
     );
-    let picture = sectile::png::decode(&fs::read(at("110.4.png")).unwrap(), 1 << 20).unwrap();
+    let picture = sectile::png::decode(&fs::read(at("550.5.png")).unwrap(), 1 << 20).unwrap();
     let scale = picture.scale.unwrap();
-    let wanted = spots.scan(110.4 - 0.04, 110.4 + 0.04, 1);
+    let wanted = spots.scan(550.5 - 0.8, 550.5 + 0.8, 1);
     let mut zeros = 0;
     for (i, code) in picture.codes.iter().enumerate() {
         let position = [5 + (i % 12) as i32, -2 + (i / 12) as i32];
@@ -266,11 +265,11 @@ fn pictures_carry_their_scale_and_tell_zero_from_no_data() {
     for (blank, code) in blank.codes.iter().zip(&picture.codes) {
         assert_eq!(*blank > 0, *code > 0, "no peak at all is an image of zeros");
     }
-    let text = String::from_utf8_lossy(&fs::read(at("110.4.png")).unwrap()).into_owned();
+    let text = String::from_utf8_lossy(&fs::read(at("550.5.png")).unwrap()).into_owned();
     for words in [
         "BSCALE",
-        "m/z\0110.4",
-        "tolerance\00.04 Da",
+        "m/z\0550.5",
+        "tolerance\00.8 Da",
         "25 x 50 um",
         "Source\0d.imzML",
     ] {
@@ -283,11 +282,11 @@ fn pictures_carry_their_scale_and_tell_zero_from_no_data() {
             "ion",
             "d.sectile",
             "--mz",
-            "110.4",
+            "550.5",
             "-o",
             "a.png",
             "--da",
-            "0.04",
+            "0.8",
             "--alpha",
         ],
     );
@@ -408,7 +407,7 @@ fn spectra_of_the_pair_and_of_the_store_are_the_same() {
             "{source}"
         );
         assert!(ran.event("done")["peak_bytes"].as_u64().unwrap() <= 16 << 20);
-        let warned = ran.events().iter().any(|event| event["event"] == "warning");
+        let warned = ran.stdout.contains("all of it is read");
         assert_eq!(warned, source == "d.sectile", "a full pass is said");
     }
     let plan = |source: &str| {

@@ -14,11 +14,15 @@ use sectile::job::Tally;
 
 use super::info::lone_ibd;
 use super::partner::{beside, is_url, missing};
+use super::reading::with_taken;
 use crate::cli::failure::{Failure, Result};
 use crate::cli::report::Report;
 
 /// What a program needs besides the index while it reads one: code, stack, a piece of the XML.
 const BASE: u64 = 3 << 20;
+
+/// An index of so many bytes is read whatever the budget.
+const SMALL: u64 = 1 << 20;
 
 /// How a dataset is opened.
 #[derive(Debug)]
@@ -134,22 +138,22 @@ impl Wanted<'_> {
 
     /// Reads the index.
     pub fn index(&self, imzml: &Source, tally: &mut Tally, report: &mut Report) -> Result<Dataset> {
-        if self.memory <= BASE {
-            return Err(Failure::from(Error::Budget {
-                need: BASE + (1 << 20),
-                have: self.memory,
-                what: "reading an index".to_owned(),
-            }));
-        }
-        let mut reader = Reader::new(imzml.name(), self.memory - BASE);
+        // Too small a budget is refused by the plan, which knows what would do.
+        let left = self.memory.saturating_sub(BASE).max(SMALL);
+        let whole = |error| with_taken(error, BASE, self.memory);
+        let mut reader = Reader::new(imzml.name(), left);
         let before = tally.bytes_fetched;
         follow(imzml, &mut reader, &self.run(), tally, |tally| {
             let done = tally.bytes_fetched - before;
             let total = imzml.identity().total.unwrap_or(done);
             report.step("index", done, total, tally);
+        })
+        .map_err(|error| match error {
+            drive::Error::Core(error) => drive::Error::Core(whole(error)),
+            other => other,
         })?;
         tally.peak_bytes = tally.peak_bytes.max(BASE + reader.peak());
-        Ok(reader.finish()?)
+        Ok(reader.finish().map_err(whole)?)
     }
 
     /// Holds the whole `.ibd` to the checksum that the `.imzML` states.

@@ -30,12 +30,12 @@ impl Reading {
     }
 }
 
-/// A refusal by a plan that was given less than the whole budget, in terms of the whole.
-pub fn with_taken(error: Error, taken: u64) -> Error {
+/// A refusal by a plan that was given what is left of `memory` after `taken`, in terms of the whole.
+pub fn with_taken(error: Error, taken: u64, memory: u64) -> Error {
     match error {
-        Error::Budget { need, have, what } => Error::Budget {
+        Error::Budget { need, what, .. } => Error::Budget {
             need: need.saturating_add(taken),
-            have: have.saturating_add(taken),
+            have: memory,
             what,
         },
         other => other,

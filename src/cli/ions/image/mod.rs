@@ -41,36 +41,36 @@ pub fn run(arguments: &Ion, report: &mut Report) -> Result<()> {
     }
     let slice = slice_of(&opened, drawing, report)?;
     let frame = frame(drawing, &opened.head, slice);
-    let mut taken = Budget::new(memory);
-    taken.reserve(Gallery::bytes(kind, &frame), "writing the images")?;
+    let taken = taken(kind, &frame, drawing, &opened.head);
+    let wish = Wish {
+        slice,
+        memory: memory.saturating_sub(taken),
+        in_flight: u32::from(drawing.reading.in_flight),
+        ..Wish::default()
+    };
+    let reader = Reader::new(opened.head.clone(), 0);
+    let whole = |error| with_taken(error, taken, memory);
+    report.event(
+        "plan",
+        fields(&reader.plan(&windows, &wish).map_err(whole)?, memory, taken),
+    );
+    let mut budget = Budget::new(memory);
+    budget.reserve(opened.head.held_bytes(), "the store's head")?;
     let norms = norms::read(
         &mut opened,
         drawing.normalise,
         &drawing.reading,
         cancel,
-        &mut taken,
+        &mut budget,
     )?;
-    if norms.is_some() {
-        let area = u64::from(frame.width) * u64::from(frame.height);
-        taken.reserve(4 * area, "a normalised image")?;
-    }
-    let wish = Wish {
-        slice,
-        memory: memory - taken.held(),
-        in_flight: u32::from(drawing.reading.in_flight),
-        ..Wish::default()
-    };
-    let reader = Reader::new(opened.head.clone(), 0);
-    let job = reader.images(&windows, &wish);
-    let job = job.map_err(|error| with_taken(error, taken.held()))?;
-    report.event("plan", fields(job.plan(), memory, taken.held()));
+    let job = reader.images(&windows, &wish).map_err(whole)?;
     let mut hall = Hall {
         gallery: Gallery::begin(kind, frame, targets)?,
         norms,
         scratch: Vec::new(),
     };
     let mut tally = draw(&opened, job, drawing, &mut hall, cancel, report)?;
-    tally.peak_bytes = (tally.peak_bytes + taken.held()).max(taken.peak());
+    tally.peak_bytes = (tally.peak_bytes + taken).max(budget.peak());
     for path in hall.gallery.finish()? {
         let path = path.to_string_lossy();
         report.event("file", json!({ "path": path }));
@@ -93,14 +93,14 @@ pub fn plan(arguments: &PlanIon, report: &Report) -> Result<()> {
     let opened = store::open(&drawing.store, &drawing.reading, cancel)?;
     let slice = slice_of(&opened, drawing, report)?;
     let frame = frame(drawing, &opened.head, slice);
-    let mut taken = Gallery::bytes(kind, &frame);
-    let mut table = 0;
-    if drawing.normalise != Normalise::None {
-        let layout = &opened.head.layout;
-        let pixels = u64::from(layout.pixels);
-        table = layout.pixel_table().end - layout.pixel_table().start;
-        taken += 4 * pixels + 4 * u64::from(frame.width) * u64::from(frame.height);
-    }
+    let taken = taken(kind, &frame, drawing, &opened.head);
+    let table = match drawing.normalise {
+        Normalise::None => 0,
+        _ => {
+            let table = opened.head.layout.pixel_table();
+            table.end - table.start
+        }
+    };
     let wish = Wish {
         slice,
         memory: memory.saturating_sub(taken),
@@ -109,7 +109,7 @@ pub fn plan(arguments: &PlanIon, report: &Report) -> Result<()> {
     };
     let reader = Reader::new(opened.head.clone(), 0);
     let plan = reader.plan(&windows, &wish);
-    let plan = plan.map_err(|error| with_taken(error, taken))?;
+    let plan = plan.map_err(|error| with_taken(error, taken, memory))?;
     let mut fields = fields(&plan, memory, taken);
     fields["pixel_table_bytes"] = json!(table);
     report.event("plan", fields);
@@ -148,6 +148,17 @@ pub fn plan(arguments: &PlanIon, report: &Report) -> Result<()> {
 fn slice_of(opened: &Opened, drawing: &Drawing, report: &Report) -> Result<u32> {
     let head = &opened.head;
     store::slice(&head.file, &head.meta.slices, drawing.slice, report)
+}
+
+/// Bytes that are held besides the job's own: for writing, and for normalising.
+fn taken(kind: Kind, frame: &Frame, drawing: &Drawing, head: &Head) -> u64 {
+    let area = u64::from(frame.width) * u64::from(frame.height);
+    let norms = match drawing.normalise {
+        Normalise::None => 0,
+        // The norms of all pixels, and an image that was divided by them.
+        _ => 4 * u64::from(head.pixels()) + 4 * area,
+    };
+    Gallery::bytes(kind, frame) + norms
 }
 
 /// What kind of files are written, and which.

@@ -46,6 +46,7 @@ pub fn run(arguments: &Pack, report: &mut Report) -> Result<()> {
     let fingerprint = fingerprint(packing, &opened.pair, &plan, &names);
     let (mut files, state) = Files::begin(names, &fingerprint, packing.restart, report)?;
     let partitions = plan.partitions;
+    let said = opened.dataset.warnings.clone();
     let job = PackJob::new(opened.dataset, plan, state.as_deref());
     let mut job = job.map_err(|error| unusable(error, state.is_some()))?;
     drop(state);
