@@ -268,7 +268,7 @@ fn read(codec: Codec, head: &Head, n: usize, stored: &[u8], scratch: &mut Scratc
         block.decode_mz(0..len, &mut scratch.mz).unwrap();
         block
             .visit(0..len, |pixel, intensity| {
-                scratch.rest.push((pixel, intensity))
+                scratch.rest.push((pixel, intensity));
             })
             .unwrap();
     } else {
