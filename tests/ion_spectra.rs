@@ -843,7 +843,10 @@ fn images_equal_those_of_the_reference_programs() {
             }
         }
         let sum = sum - wrongly;
-        let values = run.images[0].bits.iter().map(|bits| f64::from(f32::from_bits(*bits)));
+        let values = run.images[0]
+            .bits
+            .iter()
+            .map(|bits| f64::from(f32::from_bits(*bits)));
         let total: f64 = values.filter(|value| !value.is_nan()).sum();
         assert!(
             (total - sum).abs() <= 1e-6 * sum.max(1.0),

@@ -28,7 +28,9 @@ const SHAPES: [(Real, Real); 4] = [
 ];
 
 fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/ion").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/ion")
+        .join(name)
 }
 
 fn sha1(bytes: impl IntoIterator<Item = u8>) -> String {
@@ -47,11 +49,17 @@ fn the_sorted_columns_are_those_of_the_reference() {
         let packed = pack(&dataset, &ibd, &wish(memory << 20), Arrival::InOrder).unwrap();
         let (head, peaks) = unpack(&packed.disk.store);
         assert_eq!(head.layout.contents.peaks, 5570);
-        assert_eq!((head.layout.contents.width, head.layout.contents.height), (14, 11));
+        assert_eq!(
+            (head.layout.contents.width, head.layout.contents.height),
+            (14, 11)
+        );
         assert_eq!(head.mask.count(), 126);
         let mz = peaks.mz.iter().flat_map(|mz| mz.to_le_bytes());
         assert_eq!(sha1(mz), "bbd624af2daceb79c3350d49e31f288de5cf2463");
-        let intensity = peaks.intensity.iter().flat_map(|value| (*value as f32).to_le_bytes());
+        let intensity = peaks
+            .intensity
+            .iter()
+            .flat_map(|value| (*value as f32).to_le_bytes());
         assert_eq!(sha1(intensity), "8d8c631ef00cfdbc360ee393935349d33cdb3857");
         let pixel = peaks.pixel.iter().flat_map(|pixel| pixel.to_le_bytes());
         assert_eq!(sha1(pixel), "ad3a4d13edf46e13c65c18b89a9582c09201bba2");
@@ -96,7 +104,9 @@ fn zlib_equals_its_own_arrays_stored_as_they_are() {
 
 #[test]
 fn real_pairs_pack_to_the_same_bytes_at_any_budget() {
-    let Some(root) = shared("data/imzml") else { return };
+    let Some(root) = shared("data/imzml") else {
+        return;
+    };
     let mut pairs = Vec::new();
     find(&root, &mut pairs);
     assert!(pairs.len() >= 27, "{}", pairs.len());
@@ -114,10 +124,17 @@ fn real_pairs_pack_to_the_same_bytes_at_any_budget() {
             let packed = pack(&dataset, &ibd, &wish, Arrival::Shuffled(3)).unwrap();
             stores.push(packed.disk.store);
         }
-        assert!(stores.windows(2).all(|pair| pair[0] == pair[1]), "{}", path.display());
+        assert!(
+            stores.windows(2).all(|pair| pair[0] == pair[1]),
+            "{}",
+            path.display()
+        );
         let (head, peaks) = unpack(&stores[0]);
         assert!(peaks == wanted, "{}", path.display());
-        assert_eq!(head.mask.count() + dataset.duplicates, dataset.spectra.len() as u64);
+        assert_eq!(
+            head.mask.count() + dataset.duplicates,
+            dataset.spectra.len() as u64
+        );
     }
 }
 
@@ -134,10 +151,18 @@ fn find(folder: &Path, pairs: &mut Vec<PathBuf>) {
 
 #[test]
 fn continuous_and_processed_agree() {
-    let Some(root) = shared("data/imzml/pyimzml") else { return };
+    let Some(root) = shared("data/imzml/pyimzml") else {
+        return;
+    };
     let peaks = |name: &str| -> Columns {
         let (dataset, ibd) = open(&root.join(name)).unwrap();
-        unpack(&pack(&dataset, &ibd, &wish(16 << 20), Arrival::InOrder).unwrap().disk.store).1
+        unpack(
+            &pack(&dataset, &ibd, &wish(16 << 20), Arrival::InOrder)
+                .unwrap()
+                .disk
+                .store,
+        )
+        .1
     };
     let continuous = peaks("Example_Continuous.imzML");
     assert!(continuous.mz.len() > 20_000);
@@ -172,7 +197,11 @@ fn tiny_budgets_cut_again_and_again() {
             assert!(packed.disk.store == whole.disk.store, "{shape:?} {memory}");
             if memory == least {
                 // Partitions were too large, and were split.
-                assert!(packed.report.spill_bytes > rows * 5 / 4, "{:?}", packed.report);
+                assert!(
+                    packed.report.spill_bytes > rows * 5 / 4,
+                    "{:?}",
+                    packed.report
+                );
             }
         }
     }

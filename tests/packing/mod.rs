@@ -216,10 +216,13 @@ pub fn unpack(store: &[u8]) -> (Head, Columns) {
     let mut all = Columns::default();
     for n in 0..head.blocks.len() {
         let range = head.block_range(n);
-        let block = Block::open(&head, n, &store[range.start as usize..range.end as usize]).unwrap();
+        let block =
+            Block::open(&head, n, &store[range.start as usize..range.end as usize]).unwrap();
         let start = all.mz.len();
         all.mz.resize(start + block.len(), 0.0);
-        block.decode_mz(0..block.len(), &mut all.mz[start..]).unwrap();
+        block
+            .decode_mz(0..block.len(), &mut all.mz[start..])
+            .unwrap();
         block
             .visit(0..block.len(), |pixel, intensity| {
                 all.pixel.push(pixel);
@@ -337,7 +340,10 @@ impl Make {
     }
 
     pub fn add(&mut self, position: [i32; 3], mz: &[f64], intensity: &[f64]) -> &mut Self {
-        let (mz, intensity) = (self.array(self.mz, mz), self.array(self.intensity, intensity));
+        let (mz, intensity) = (
+            self.array(self.mz, mz),
+            self.array(self.intensity, intensity),
+        );
         self.add_arrays(position, mz, intensity)
     }
 

@@ -15,7 +15,7 @@ use sectile::job::Tally;
 use super::info::lone_ibd;
 use super::partner::{beside, is_url, missing};
 use super::reading::with_taken;
-use crate::cli::failure::{Failure, Result};
+use crate::cli::failure::Result;
 use crate::cli::report::Report;
 
 /// What a program needs besides the index while it reads one: code, stack, a piece of the XML.

@@ -56,8 +56,9 @@ pub fn run(arguments: &Pack, report: &mut Report) -> Result<()> {
     )
     .map_err(Failure::advised)?;
     let packed = job.report().cloned();
-    let packed =
+    let mut packed =
         packed.ok_or_else(|| Failure::failed("the job is done, but says nothing of it"))?;
+    packed.warnings.retain(|warning| !said.contains(warning));
     drop(job);
     tally.sections = partitions;
     let bytes = packed.store_bytes;
