@@ -107,11 +107,13 @@ impl Wanted<'_> {
         for name in &names {
             match self.look(name, tally) {
                 // Some stores of objects answer 403 for what is not there.
-                Err(drive::Error::Http {
-                    status: Some(403 | 404 | 410),
-                    ..
-                }
-                | drive::Error::Io { .. }) => {}
+                Err(
+                    drive::Error::Http {
+                        status: Some(403 | 404 | 410),
+                        ..
+                    }
+                    | drive::Error::Io { .. },
+                ) => {}
                 looked => return Ok(looked?),
             }
         }
@@ -131,12 +133,7 @@ impl Wanted<'_> {
     }
 
     /// Reads the index.
-    pub fn index(
-        &self,
-        imzml: &Source,
-        tally: &mut Tally,
-        report: &mut Report,
-    ) -> Result<Dataset> {
+    pub fn index(&self, imzml: &Source, tally: &mut Tally, report: &mut Report) -> Result<Dataset> {
         if self.memory <= BASE {
             return Err(Failure::from(Error::Budget {
                 need: BASE + (1 << 20),
@@ -173,7 +170,10 @@ impl Wanted<'_> {
             report.step("verify", done, total, tally);
         })?;
         check.finish()?;
-        report.detail(1, &format!("{}: is what its .imzML was written for", ibd.name()));
+        report.detail(
+            1,
+            &format!("{}: is what its .imzML was written for", ibd.name()),
+        );
         Ok(())
     }
 }

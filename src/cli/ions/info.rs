@@ -40,7 +40,10 @@ pub fn dataset(
         Ok(pair) => pair.settle(&mut dataset),
         Err(_) => Ok(()),
     };
-    let ibd = pair.as_ref().ok().map(|pair| (pair.ibd.name(), pair.ibd_bytes()));
+    let ibd = pair
+        .as_ref()
+        .ok()
+        .map(|pair| (pair.ibd.name(), pair.ibd_bytes()));
     let bytes = imzml.identity().total;
     let mut fields = dataset_fields(&dataset);
     fields.insert("name".into(), json!(imzml.name()));
@@ -52,7 +55,11 @@ pub fn dataset(
         Some((name, bytes)) => format!("with {name}, {}", known(bytes)),
         None => "without its .ibd".to_owned(),
     };
-    report.line(&format!("{}: imzML, {}, {with}", imzml.name(), known(bytes)));
+    report.line(&format!(
+        "{}: imzML, {}, {with}",
+        imzml.name(),
+        known(bytes)
+    ));
     for (name, what) in dataset_rows(&dataset) {
         report.line(&format!("  {name:13} {what}"));
     }
@@ -70,7 +77,9 @@ fn known(bytes: Option<u64>) -> String {
 fn dataset_fields(dataset: &Dataset) -> Map<String, Value> {
     let grid = &dataset.grid;
     let mode = dataset.mode.map(mode);
-    let checksum = dataset.checksum.map(|sum| json!({ "kind": kind(sum), "digits": digits(sum) }));
+    let checksum = dataset
+        .checksum
+        .map(|sum| json!({ "kind": kind(sum), "digits": digits(sum) }));
     let fields = json!({
         "kind": "imzml",
         "width": grid.width,
@@ -100,13 +109,19 @@ fn dataset_fields(dataset: &Dataset) -> Map<String, Value> {
 fn dataset_rows(dataset: &Dataset) -> Vec<(&'static str, String)> {
     let grid = &dataset.grid;
     let mut rows = vec![
-        ("grid", shape(grid.width, grid.height, [grid.x0, grid.y0], &grid.slices)),
+        (
+            "grid",
+            shape(grid.width, grid.height, [grid.x0, grid.y0], &grid.slices),
+        ),
         (
             "spectra",
             format!("{} for {} pixels", dataset.spectra.len(), grid.pixels()),
         ),
         ("points", points(dataset).to_string()),
-        ("m/z", arrays(dataset.spectra.iter().map(|s| s.mz())).join(", ")),
+        (
+            "m/z",
+            arrays(dataset.spectra.iter().map(|s| s.mz())).join(", "),
+        ),
         (
             "intensity",
             arrays(dataset.spectra.iter().map(|s| s.intensity())).join(", "),
@@ -118,7 +133,9 @@ fn dataset_rows(dataset: &Dataset) -> Vec<(&'static str, String)> {
     ];
     rows.extend(dataset.instrument.clone().map(|name| ("instrument", name)));
     rows.extend(dataset.uuid.as_ref().map(|uuid| ("UUID", hyphenated(uuid))));
-    let checksum = dataset.checksum.map(|sum| format!("{} {}", kind(sum), digits(sum)));
+    let checksum = dataset
+        .checksum
+        .map(|sum| format!("{} {}", kind(sum), digits(sum)));
     rows.extend(checksum.map(|sum| ("ibd checksum", sum)));
     rows
 }
@@ -203,7 +220,11 @@ pub fn store(
     let mut fields = store_fields(&head);
     fields["name"] = json!(source.name());
     report.event("source", fields);
-    report.line(&format!("{}: segment store, {}", source.name(), size(head.file_bytes)));
+    report.line(&format!(
+        "{}: segment store, {}",
+        source.name(),
+        size(head.file_bytes)
+    ));
     for (name, what) in store_rows(&head) {
         report.line(&format!("  {name:13} {what}"));
     }
@@ -284,8 +305,14 @@ fn store_rows(head: &Head) -> Vec<(&'static str, String)> {
                 8 * contents.mz.bytes()
             ),
         ),
-        ("intensity", format!("{} bits", 8 * contents.intensity.bytes())),
-        ("mean spectrum", format!("{} bins of {} ppm", bins.count, bins.ppm)),
+        (
+            "intensity",
+            format!("{} bits", 8 * contents.intensity.bytes()),
+        ),
+        (
+            "mean spectrum",
+            format!("{} bins of {} ppm", bins.count, bins.ppm),
+        ),
         ("pixel size", pixel_size(meta.pixel_size)),
         ("polarity", meta.polarity.clone()),
         ("peaks are", meta.representation.clone()),

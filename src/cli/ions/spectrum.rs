@@ -56,7 +56,10 @@ pub fn run(arguments: &Spectrum, report: &mut Report) -> Result<()> {
     let found = collect(&mut prepared, choosing, &mut file, cancel, report)?;
     file.finish()?;
     let path = arguments.output.to_string_lossy();
-    report.detail(1, &format!("{} m/z of {} pixels", found.values, found.pixels));
+    report.detail(
+        1,
+        &format!("{} m/z of {} pixels", found.values, found.pixels),
+    );
     report.event(
         "file",
         json!({ "path": path, "values": found.values, "pixels": found.pixels }),
@@ -94,7 +97,10 @@ fn table(plan: &Plan) -> Vec<String> {
         ("pixels", plan.pixels.to_string()),
         ("requests", plan.requests.to_string()),
         ("payload", format!("{}{passes}", size(plan.bytes))),
-        ("peak", format!("{} of {}", size(plan.peak_bytes), size(plan.memory))),
+        (
+            "peak",
+            format!("{} of {}", size(plan.peak_bytes), size(plan.memory)),
+        ),
         ("minimum", size(plan.minimum_bytes)),
     ];
     rows.iter()
@@ -122,7 +128,9 @@ fn prepare(choosing: &Choosing, cancel: &AtomicBool, report: &mut Report) -> Res
     };
     if !is_imzml(&choosing.source) {
         if choosing.ibd.is_some() {
-            return Err(Failure::usage("--ibd belongs to an .imzML; a store has none"));
+            return Err(Failure::usage(
+                "--ibd belongs to an .imzML; a store has none",
+            ));
         }
         let opened = store::open(&choosing.source, reading, cancel)?;
         let head = &opened.head;
@@ -212,7 +220,11 @@ fn collect(
 
 /// Writes the table: of one pixel its peaks, of a region its mean and its largest peaks.
 fn write(spectrum: &Found<'_>, is_pixel: bool, file: &mut Fresh) -> Result<()> {
-    let head = if is_pixel { "mz,intensity\n" } else { "mz,mean,max\n" };
+    let head = if is_pixel {
+        "mz,intensity\n"
+    } else {
+        "mz,mean,max\n"
+    };
     file.put(head.as_bytes())?;
     let mut line = String::new();
     let mut max = spectrum.max.iter();

@@ -24,7 +24,11 @@ impl PackJob {
         let count = values.len().min(2 * pixels - from);
         if count == 0 {
             self.begin(layout)?;
-            self.stage = if self.loaded > 0 { Stage::Feed } else { Stage::Next };
+            self.stage = if self.loaded > 0 {
+                Stage::Feed
+            } else {
+                Stage::Next
+            };
             self.from = 0;
             return Ok(self.checkpoint());
         }
@@ -42,10 +46,18 @@ impl PackJob {
 
     /// The layout of the store, when all spectra have been read.
     pub(super) fn lay_out(&self) -> Result<Layout> {
-        let Grid { width, height, slices, .. } = &self.dataset.grid;
+        let Grid {
+            width,
+            height,
+            slices,
+            ..
+        } = &self.dataset.grid;
         let (first, last) = match self.all.rows {
             0 => (0.0, 0.0),
-            _ => (self.shape.mz.mz(self.all.min), self.shape.mz.mz(self.all.max)),
+            _ => (
+                self.shape.mz.mz(self.all.min),
+                self.shape.mz.mz(self.all.max),
+            ),
         };
         let contents = Contents {
             mz: self.shape.mz,
@@ -80,7 +92,8 @@ impl PackJob {
         let norms = self.tables.forget();
         let index = index_bytes(&self.dataset);
         self.dataset.spectra = Vec::new();
-        self.budget.release(measure.inflated() + scratch + norms + index);
+        self.budget
+            .release(measure.inflated() + scratch + norms + index);
         self.due = 0;
     }
 
@@ -156,7 +169,9 @@ impl PackJob {
             pixel_size: dataset.pixel_size,
             origin: [dataset.grid.x0, dataset.grid.y0],
             slices: dataset.grid.slices.clone(),
-            uuid: dataset.uuid.map(|uuid| uuid.iter().map(|byte| format!("{byte:02x}")).collect()),
+            uuid: dataset
+                .uuid
+                .map(|uuid| uuid.iter().map(|byte| format!("{byte:02x}")).collect()),
             counts: self.counts,
             warnings,
         }

@@ -82,9 +82,15 @@ impl Measure {
         let rows: u64 = spectra.iter().map(|s| spectrum::points(s.mz())).sum();
         let longest = spectrum::longest(dataset);
         let is_zlib = |s: &Spectrum| {
-            [s.mz(), s.intensity()].iter().any(|a| a.compression == Compression::Zlib)
+            [s.mz(), s.intensity()]
+                .iter()
+                .any(|a| a.compression == Compression::Zlib)
         };
-        let inflated = if spectra.iter().any(is_zlib) { 8 * longest } else { 0 };
+        let inflated = if spectra.iter().any(is_zlib) {
+            8 * longest
+        } else {
+            0
+        };
         let pixels = dataset.grid.pixels();
         let length = |array: Array| array.end() - array.at;
         let text: usize = dataset.warnings.iter().map(String::len).sum();
@@ -99,7 +105,10 @@ impl Measure {
             pixels,
             in_flight: u64::from(in_flight),
             largest: spectra.iter().map(errand::alone).max().unwrap_or(0),
-            all: spectra.iter().map(|s| length(s.mz()) + length(s.intensity())).sum(),
+            all: spectra
+                .iter()
+                .map(|s| length(s.mz()) + length(s.intensity()))
+                .sum(),
             text,
             inflated,
             reading: index_bytes(dataset)
@@ -187,7 +196,9 @@ impl Measure {
 
     /// Bytes of a slot, if so many were welcome.
     fn slot(&self, welcome: u64) -> u64 {
-        let useful = welcome.clamp(SMALLEST_SLOT, LARGEST_SLOT).min(self.all.max(1));
+        let useful = welcome
+            .clamp(SMALLEST_SLOT, LARGEST_SLOT)
+            .min(self.all.max(1));
         useful.max(self.largest).max(4 * self.row_bytes())
     }
 

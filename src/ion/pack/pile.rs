@@ -169,7 +169,12 @@ impl Cursor {
     }
 
     /// The next ranges of the spill, of at most `rows` rows together; none at the end.
-    pub(super) fn next(&mut self, chunks: &[Chunk], rows: usize, row_bytes: u64) -> Vec<Range<u64>> {
+    pub(super) fn next(
+        &mut self,
+        chunks: &[Chunk],
+        rows: usize,
+        row_bytes: u64,
+    ) -> Vec<Range<u64>> {
         const READS: usize = 256;
         let mut left = u32::try_from(rows).unwrap_or(u32::MAX);
         let mut ranges: Vec<Range<u64>> = Vec::new();

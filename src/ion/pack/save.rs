@@ -19,7 +19,10 @@ impl PackJob {
     /// A checkpoint, if nothing but the spill holds rows and there is room for it: it is written into
     /// the arena, which is idle between stages. Without it, a later run only has more to do again.
     pub(super) fn checkpoint(&mut self) -> Turn {
-        if self.loaded > 0 || self.cut.partitions == 1 || self.saved_bytes() > self.arena.len() as u64 {
+        if self.loaded > 0
+            || self.cut.partitions == 1
+            || self.saved_bytes() > self.arena.len() as u64
+        {
             return Turn::On;
         }
         let len = self.arena.len();
@@ -211,12 +214,20 @@ pub(super) fn print(dataset: &crate::imzml::Dataset) -> Fingerprint {
     let mut print = Fingerprint::new();
     print.text(&dataset.file);
     print.text(env!("CARGO_PKG_VERSION"));
-    dataset.warnings.iter().for_each(|warning| print.text(warning));
+    dataset
+        .warnings
+        .iter()
+        .for_each(|warning| print.text(warning));
     for byte in dataset.uuid.iter().flatten() {
         print.number(*byte);
     }
     let grid = &dataset.grid;
-    for number in [grid.width, grid.height, grid.x0.cast_unsigned(), grid.y0.cast_unsigned()] {
+    for number in [
+        grid.width,
+        grid.height,
+        grid.x0.cast_unsigned(),
+        grid.y0.cast_unsigned(),
+    ] {
         print.number(number);
     }
     print.number(dataset.spectra.len() as u64);

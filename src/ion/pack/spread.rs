@@ -49,7 +49,11 @@ impl Spread {
             let Some(row) = load.get(at) else { continue };
             let own = key::<K, W>(row);
             // A key that takes a whole partition, or more, gets one of its own.
-            bounds.push(if bounds.last() == Some(&own) { own + 1 } else { own });
+            bounds.push(if bounds.last() == Some(&own) {
+                own + 1
+            } else {
+                own
+            });
         }
         if let Some((min, max)) = range {
             let step = ((max - min) / (even as u64 + 1)).max(1);
