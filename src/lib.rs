@@ -70,13 +70,8 @@
 //! | [`error`] | what can go wrong, by who is at fault | nothing |
 //! | [`range`](mod@range), [`budget`] | merging ranges; one account of bytes | `error` |
 //! | [`job`] | what a job asks of a driver | those |
-<<<<<<< HEAD
 //! | [`store`] | the segment store: peaks sorted by m/z, read by ranges | `job` |
 //! | [`fits`], [`imzml`], [`manifest`] | formats: bytes to images, indexes and names | `job` |
-=======
-//! | [`fits`], [`imzml`], [`manifest`] | formats: bytes to images, indexes and names | `job` |
-//! | [`store`] | the segment store: peaks sorted by m/z, read by ranges | `job` |
->>>>>>> store
 //! | [`stack`] | exposures, plan, median | the formats |
 //! | [`ion`] | images, spectra, packing | the formats |
 //! | [`raster`], [`png`], [`npy`] | values to pictures and files | `stack` |

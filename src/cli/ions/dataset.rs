@@ -138,21 +138,10 @@ impl Wanted<'_> {
 
     /// Reads the index.
     pub fn index(&self, imzml: &Source, tally: &mut Tally, report: &mut Report) -> Result<Dataset> {
-<<<<<<< HEAD
         // Too small a budget is refused by the plan, which knows what would do.
         let left = self.memory.saturating_sub(BASE).max(SMALL);
         let whole = |error| with_taken(error, BASE, self.memory);
         let mut reader = Reader::new(imzml.name(), left);
-=======
-        if self.memory <= BASE {
-            return Err(Failure::from(Error::Budget {
-                need: BASE + (1 << 20),
-                have: self.memory,
-                what: "reading an index".to_owned(),
-            }));
-        }
-        let mut reader = Reader::new(imzml.name(), self.memory - BASE);
->>>>>>> demo3
         let before = tally.bytes_fetched;
         follow(imzml, &mut reader, &self.run(), tally, |tally| {
             let done = tally.bytes_fetched - before;
