@@ -7,6 +7,7 @@
     clippy::panic,
     clippy::cast_possible_truncation,
     clippy::float_cmp,
+    clippy::cast_precision_loss,
     missing_docs,
     dead_code,
     unreachable_pub,
@@ -21,14 +22,19 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use pairs::{Spot, Spots, array, table};
+use pairs::{Spot, Spots, array, hex, table};
 use program::{SlowServer, names, run, run_well};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 fn sha256(path: &Path) -> String {
-    let digest = Sha256::digest(fs::read(path).unwrap());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(fs::read(path).unwrap()))
+}
+
+/// Where pixel `i` of a disc of 12×12 positions is: row 0 is the top one, the smallest y.
+fn position(i: usize) -> [i32; 2] {
+    let i = i32::try_from(i).unwrap();
+    [5 + i % 12, -2 + i / 12]
 }
 
 /// A packed disc of 12×12 positions, its spots, and its folder.
@@ -146,8 +152,7 @@ fn images_are_what_a_scan_of_the_pair_says() {
             let wanted = spots.scan(mz - half, mz + half, 1);
             let image = &values[n * 144..(n + 1) * 144];
             for (i, value) in image.iter().enumerate() {
-                // Row 0 is the top one, the smallest y.
-                let position = [5 + (i % 12) as i32, -2 + (i / 12) as i32];
+                let position = position(i);
                 match wanted.get(&position) {
                     Some(wanted) => assert_eq!(value, wanted, "{mass} at {position:?}"),
                     None => assert!(value.is_nan(), "{mass} at {position:?}"),
@@ -181,14 +186,12 @@ fn one_image_is_one_request_and_several_share_theirs() {
     let (folder, _) = packed();
     let server = SlowServer::start(folder.path(), Duration::ZERO);
     let url = server.url("d.sectile");
-    let draw = |masses: &str, out: &str| {
+    let draw = |masses: &[&str], out: &str| {
         let before = server.requests();
-        let ran = run_well(
-            folder.path(),
-            &[
-                "ion", &url, "--mz", masses, "-o", out, "--json", "--memory", "16MiB",
-            ],
-        );
+        let list = [
+            "ion", &url, "-o", out, "--json", "--memory", "16MiB", "--mz",
+        ];
+        let ran = run_well(folder.path(), &[&list[..], masses].concat());
         let done = ran.event("done");
         assert_eq!(done["requests"], server.requests() - before);
         assert!(done["peak_bytes"].as_u64().unwrap() <= 16 << 20, "{done}");
@@ -197,9 +200,9 @@ fn one_image_is_one_request_and_several_share_theirs() {
             done["bytes_payload"].as_u64().unwrap(),
         )
     };
-    let (requests, bytes) = draw("150.0", "a.npy");
+    let (requests, bytes) = draw(&["150.0"], "a.npy");
     assert_eq!(requests, 2, "the head and the window's blocks");
-    let (requests, shared) = draw("150.0,150.0001,150.0002", "b.npy");
+    let (requests, shared) = draw(&["150.0", "150.0001", "150.0002"], "b.npy");
     assert_eq!(
         (requests, shared),
         (2, bytes),
@@ -248,7 +251,7 @@ fn pictures_carry_their_scale_and_tell_zero_from_no_data() {
     let wanted = spots.scan(550.5 - 0.8, 550.5 + 0.8, 1);
     let mut zeros = 0;
     for (i, code) in picture.codes.iter().enumerate() {
-        let position = [5 + (i % 12) as i32, -2 + (i / 12) as i32];
+        let position = position(i);
         match wanted.get(&position) {
             None => assert_eq!(*code, 0, "{position:?}"),
             Some(value) => {
@@ -270,10 +273,10 @@ fn pictures_carry_their_scale_and_tell_zero_from_no_data() {
     let text = String::from_utf8_lossy(&fs::read(at("550.5.png")).unwrap()).into_owned();
     for words in [
         "BSCALE",
-        "m/z\0550.5",
-        "tolerance\00.8 Da",
+        "m/z\u{0}550.5",
+        "tolerance\u{0}0.8 Da",
         "25 x 50 um",
-        "Source\0d.imzML",
+        "Source\u{0}d.imzML",
     ] {
         assert!(text.contains(words), "{words:?}");
     }
@@ -300,7 +303,7 @@ fn pictures_carry_their_scale_and_tell_zero_from_no_data() {
     let info = reader.next_frame(&mut bytes).unwrap();
     assert_eq!(info.color_type, png::ColorType::GrayscaleAlpha);
     for (i, pixel) in bytes.as_chunks::<4>().0.iter().enumerate() {
-        let position = [5 + (i % 12) as i32, -2 + (i / 12) as i32];
+        let position = position(i);
         let alpha = u16::from_be_bytes([pixel[2], pixel[3]]);
         assert_eq!(
             alpha == u16::MAX,

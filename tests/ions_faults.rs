@@ -527,7 +527,7 @@ fn bad_spectra_stop_it_or_are_left_out_and_counted() {
         let [x, y, _] = spots.0[n].at;
         let pixel = (y + 2) * 6 + x - 5;
         assert!(
-            image[pixel as usize].is_nan(),
+            image[usize::try_from(pixel).unwrap()].is_nan(),
             "what is left out is no data"
         );
     }
@@ -641,6 +641,8 @@ fn command_lines_that_make_no_sense() {
         &[&ion[..], &["x.png"]].concat(),
         &[&ion[..], &["x.png", "--mz", "C6H12O6"]].concat(),
         &[&ion[..], &["x.png", "--mz", "-5"]].concat(),
+        // A decimal comma is no list.
+        &[&ion[..], &["x.png", "--mz", "885,5"]].concat(),
         &[&ion[..], &["x.png", "--mz", "500", "--ppm", "0"]].concat(),
         &[
             &ion[..],

@@ -1,7 +1,8 @@
 //! The command line: the only place that knows arguments, a terminal and an output file.
 //!
 //! [`arguments`] is the grammar, [`report`] all that is said, [`failure`] the exit codes. One file a
-//! command; [`output`] holds what `median` writes and how it goes on after a kill.
+//! command, those for mass spectrometry in [`ions`]; [`output`] holds what `median` writes and how it
+//! goes on after a kill.
 
 pub mod arguments;
 mod clean;

@@ -19,6 +19,32 @@ const SCHEMA: u32 = 1;
 /// Shortest time between two `progress` events.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
+/// What the progress of a step is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    Bytes,
+    Peaks,
+}
+
+impl Unit {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Peaks => "peaks",
+        }
+    }
+}
+
+/// How far one of several steps is.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// What is done, in one word.
+    pub phase: &'static str,
+    pub unit: Unit,
+    pub done: u64,
+    pub total: u64,
+}
+
 /// Where everything that is said goes through.
 #[derive(Debug)]
 pub struct Report {
@@ -50,7 +76,7 @@ impl Report {
             },
             bar: shows_bar.then(|| {
                 let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-                bar.set_style(style());
+                bar.set_style(style(Unit::Bytes));
                 bar
             }),
             told: None,
@@ -118,29 +144,38 @@ impl Report {
         });
     }
 
-    /// How far work in several steps is: bytes done of the step that is under way.
-    pub fn step(&mut self, phase: &'static str, done: u64, total: u64, tally: &Tally) {
-        if self.phase.is_none_or(|(before, _)| before != phase) {
-            self.phase = Some((phase, Instant::now()));
-            self.told = None;
-            if let Some(bar) = &self.bar {
-                bar.reset();
+    /// How far work in several steps is.
+    pub fn step(&mut self, step: &Step, tally: &Tally) {
+        let Step {
+            phase,
+            unit,
+            done,
+            total,
+        } = *step;
+        let begun = match self.phase {
+            Some((before, begun)) if before == phase => begun,
+            _ => {
+                self.told = None;
+                if let Some(bar) = &self.bar {
+                    bar.reset();
+                    bar.set_style(style(unit));
+                }
+                Instant::now()
             }
-        }
+        };
+        self.phase = Some((phase, begun));
         if let Some(bar) = &self.bar {
             bar.set_length(total);
             bar.set_position(done);
             bar.set_message(phase);
         }
-        let since = self
-            .phase
-            .map_or(Duration::ZERO, |(_, begun)| begun.elapsed());
         self.tell_progress(|| {
             json!({
                 "phase": phase,
+                "unit": unit.name(),
                 "done": done,
                 "total": total,
-                "seconds_left": seconds_left(since, done, total),
+                "seconds_left": seconds_left(begun.elapsed(), done, total),
                 "requests": tally.requests,
                 "bytes_fetched": tally.bytes_fetched,
                 "bytes_payload": tally.bytes_payload,
@@ -232,11 +267,14 @@ fn error_fields(failure: &Failure) -> Value {
     })
 }
 
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template(
-        "{bar:30} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {msg}, {eta} left",
-    )
-    .unwrap_or_else(|_| ProgressStyle::default_bar())
+fn style(unit: Unit) -> ProgressStyle {
+    let template = match unit {
+        Unit::Bytes => {
+            "{bar:30} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {msg}, {eta} left"
+        }
+        Unit::Peaks => "{bar:30} {human_pos}/{human_len} peaks {per_sec} {msg}, {eta} left",
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// Seconds that the rest will take at the pace so far; null until that can be told.

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sha1::Digest;
+
 /// One spectrum as it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spot {
@@ -93,25 +95,19 @@ impl Spots {
                 )
             };
             let [x, y, z] = spot.at;
-            write!(
+            writeln!(
                 list,
                 "<spectrum id=\"s{n}\" index=\"{n}\" defaultArrayLength=\"0\"><scanList count=\"1\"><scan>\
                  <cvParam accession=\"IMS:1000050\" value=\"{x}\"/><cvParam accession=\"IMS:1000051\" value=\"{y}\"/>\
                  <cvParam accession=\"IMS:1000052\" value=\"{z}\"/></scan></scanList>\
-                 <binaryDataArrayList count=\"2\">{}{}</binaryDataArrayList></spectrum>\n",
+                 <binaryDataArrayList count=\"2\">{}{}</binaryDataArrayList></spectrum>",
                 array("mz", mz_at, spot.mz.len(), intensity_at),
                 array("in", intensity_at, spot.intensity.len(), ibd.len()),
             )
             .unwrap();
         }
-        let digits: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
-        let sha1: String = {
-            use sha1::Digest;
-            sha1::Sha1::digest(&ibd)
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect()
-        };
+        let digits = hex(&uuid);
+        let sha1 = hex(&sha1::Sha1::digest(&ibd));
         let xml = format!(
             "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<mzML xmlns=\"http://psi.hupo.org/ms/mzml\">\
              <fileDescription><fileContent><cvParam accession=\"MS:1000127\" name=\"centroid spectrum\"/>\
@@ -160,6 +156,14 @@ impl Spots {
         }
         sums
     }
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
 }
 
 /// The rows of a table of numbers, and its heading.

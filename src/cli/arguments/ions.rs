@@ -78,7 +78,7 @@ pub struct Drawing {
     #[arg(value_name = "STORE")]
     pub store: String,
     /// The m/z; several may be given, and share reads.
-    #[arg(long, required = true, num_args = 1.., value_delimiter = ',', value_name = "M", value_parser = parse_mass)]
+    #[arg(long, required = true, num_args = 1.., value_name = "M", value_parser = parse_mass)]
     pub mz: Vec<Mass>,
     /// How far a peak may lie from it to either side, in millionths of the m/z.
     #[arg(long, value_name = "PPM", default_value_t = 3.0, value_parser = parse_tolerance)]

@@ -16,7 +16,7 @@ use super::info::lone_ibd;
 use super::partner::{beside, is_url, missing};
 use super::reading::with_taken;
 use crate::cli::failure::Result;
-use crate::cli::report::Report;
+use crate::cli::report::{Report, Step, Unit};
 
 /// What a program needs besides the index while it reads one: code, stack, a piece of the XML.
 const BASE: u64 = 3 << 20;
@@ -146,7 +146,7 @@ impl Wanted<'_> {
         follow(imzml, &mut reader, &self.run(), tally, |tally| {
             let done = tally.bytes_fetched - before;
             let total = imzml.identity().total.unwrap_or(done);
-            report.step("index", done, total, tally);
+            report.step(&bytes("index", done, total), tally);
         })
         .map_err(|error| match error {
             drive::Error::Core(error) => drive::Error::Core(whole(error)),
@@ -171,7 +171,7 @@ impl Wanted<'_> {
         follow(ibd, &mut check, &self.run(), tally, |tally| {
             let done = tally.bytes_fetched - before;
             let total = ibd.identity().total.unwrap_or(done);
-            report.step("verify", done, total, tally);
+            report.step(&bytes("verify", done, total), tally);
         })?;
         check.finish()?;
         report.detail(
@@ -179,5 +179,14 @@ impl Wanted<'_> {
             &format!("{}: is what its .imzML was written for", ibd.name()),
         );
         Ok(())
+    }
+}
+
+fn bytes(phase: &'static str, done: u64, total: u64) -> Step {
+    Step {
+        phase,
+        unit: Unit::Bytes,
+        done,
+        total,
     }
 }

@@ -6,7 +6,7 @@ use sectile::budget;
 use sectile::drive::native::{Options, Run, Source, follow};
 use sectile::imzml::Dataset;
 use sectile::imzml::checksum::digits;
-use sectile::imzml::dataset::{Array, Checksum, Compression, Mode};
+use sectile::imzml::dataset::{Array, Checksum, Compression, Mode, Spectrum};
 use sectile::imzml::extent::hyphenated;
 use sectile::job::Tally;
 use sectile::store::head::Head;
@@ -92,8 +92,8 @@ fn dataset_fields(dataset: &Dataset) -> Map<String, Value> {
         "polarity": dataset.polarity.name(),
         "representation": dataset.representation.name(),
         "mode": mode,
-        "mz": arrays(dataset.spectra.iter().map(|s| s.mz())),
-        "intensity": arrays(dataset.spectra.iter().map(|s| s.intensity())),
+        "mz": arrays(dataset.spectra.iter().map(Spectrum::mz)),
+        "intensity": arrays(dataset.spectra.iter().map(Spectrum::intensity)),
         "uuid": dataset.uuid.as_ref().map(hyphenated),
         "checksum": checksum,
         "instrument": dataset.instrument,
@@ -120,11 +120,11 @@ fn dataset_rows(dataset: &Dataset) -> Vec<(&'static str, String)> {
         ("points", points(dataset).to_string()),
         (
             "m/z",
-            arrays(dataset.spectra.iter().map(|s| s.mz())).join(", "),
+            arrays(dataset.spectra.iter().map(Spectrum::mz)).join(", "),
         ),
         (
             "intensity",
-            arrays(dataset.spectra.iter().map(|s| s.intensity())).join(", "),
+            arrays(dataset.spectra.iter().map(Spectrum::intensity)).join(", "),
         ),
         ("mode", dataset.mode.map_or("unknown", mode).to_owned()),
         ("pixel size", pixel_size(dataset.pixel_size)),
@@ -193,12 +193,16 @@ fn pixel_size(size: [Option<f64>; 2]) -> String {
 
 fn shape(width: u32, height: u32, origin: [i32; 2], slices: &[i32]) -> String {
     let [x, y] = origin;
-    let mut text = format!("{width}×{height} pixels from x={x} y={y} on");
-    if slices.len() != 1 {
-        let names: Vec<String> = slices.iter().map(i32::to_string).collect();
-        text += &format!(", {} slices at z = {}", slices.len(), names.join(", "));
+    let pixels = format!("{width}×{height} pixels from x={x} y={y} on");
+    if slices.len() == 1 {
+        return pixels;
     }
-    text
+    let names: Vec<String> = slices.iter().map(i32::to_string).collect();
+    format!(
+        "{pixels}, {} slices at z = {}",
+        slices.len(),
+        names.join(", ")
+    )
 }
 
 /// Tells a store.

@@ -209,13 +209,11 @@ fn collect(
     };
     let sources = std::slice::from_ref(&*source);
     let ran = drive_job(job, sources, &choosing.reading.run(cancel), tally, on);
-    match refused {
-        Some(failure) => Err(failure),
-        None => {
-            ran?;
-            Ok(found)
-        }
+    if let Some(failure) = refused {
+        return Err(failure);
     }
+    ran?;
+    Ok(found)
 }
 
 /// Writes the table: of one pixel its peaks, of a region its mean and its largest peaks.

@@ -180,15 +180,13 @@ fn table(frame: &Frame, columns: &[Vec<f32>], file: &mut Fresh) -> Result<()> {
     let width = frame.width as usize;
     let first = columns.first().map_or(&[][..], Vec::as_slice);
     let origin = frame.origin.map(i64::from);
+    let along = |steps: usize| i64::try_from(steps).unwrap_or(i64::MAX);
     for (at, value) in first.iter().enumerate() {
         if value.is_nan() {
             continue;
         }
         line.clear();
-        let (x, y) = (
-            origin[0] + (at % width) as i64,
-            origin[1] + (at / width) as i64,
-        );
+        let (x, y) = (origin[0] + along(at % width), origin[1] + along(at / width));
         let _ = write!(line, "{x},{y}");
         for column in columns {
             let _ = write!(line, ",{}", column[at]);

@@ -94,12 +94,11 @@ pub fn plan(arguments: &PlanIon, report: &Report) -> Result<()> {
     let slice = slice_of(&opened, drawing, report)?;
     let frame = frame(drawing, &opened.head, slice);
     let taken = taken(kind, &frame, drawing, &opened.head);
-    let table = match drawing.normalise {
-        Normalise::None => 0,
-        _ => {
-            let table = opened.head.layout.pixel_table();
-            table.end - table.start
-        }
+    let table = opened.head.layout.pixel_table();
+    let table = if drawing.normalise == Normalise::None {
+        0
+    } else {
+        table.end - table.start
     };
     let wish = Wish {
         slice,
@@ -153,10 +152,11 @@ fn slice_of(opened: &Opened, drawing: &Drawing, report: &Report) -> Result<u32> 
 /// Bytes that are held besides the job's own: for writing, and for normalising.
 fn taken(kind: Kind, frame: &Frame, drawing: &Drawing, head: &Head) -> u64 {
     let area = u64::from(frame.width) * u64::from(frame.height);
-    let norms = match drawing.normalise {
-        Normalise::None => 0,
-        // The norms of all pixels, and an image that was divided by them.
-        _ => 4 * u64::from(head.pixels()) + 4 * area,
+    // The norms of all pixels, and an image that was divided by them.
+    let norms = if drawing.normalise == Normalise::None {
+        0
+    } else {
+        4 * u64::from(head.pixels()) + 4 * area
     };
     Gallery::bytes(kind, frame) + norms
 }
@@ -301,11 +301,9 @@ fn draw(
         &mut tally,
         on,
     );
-    match refused {
-        Some(failure) => Err(failure),
-        None => {
-            ran?;
-            Ok(tally)
-        }
+    if let Some(failure) = refused {
+        return Err(failure);
     }
+    ran?;
+    Ok(tally)
 }

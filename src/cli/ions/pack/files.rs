@@ -121,7 +121,7 @@ impl Files {
             spill,
         } = self;
         drop((store, spill));
-        for left in [&names.spill, &names.state] {
+        for left in [&names.spill, &names.state, &names.fresh] {
             place::remove_file(left)
                 .map_err(|error| Failure::file(left, "cannot remove", &error))?;
         }

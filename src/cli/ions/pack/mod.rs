@@ -24,7 +24,7 @@ use crate::cli::failure::{Failure, Result};
 use crate::cli::identity::{identity, refuse_input_as_output};
 use crate::cli::interrupt;
 use crate::cli::output::check_target;
-use crate::cli::report::{Report, size};
+use crate::cli::report::{Report, Step, Unit, size};
 
 /// Runs `sectile pack`.
 pub fn run(arguments: &Pack, report: &mut Report) -> Result<()> {
@@ -63,7 +63,15 @@ pub fn run(arguments: &Pack, report: &mut Report) -> Result<()> {
     tally.sections = partitions;
     let bytes = packed.store_bytes;
     let sha256 = files
-        .finish(bytes, |done| report.step("checksum", done, bytes, &tally))
+        .finish(bytes, |done| {
+            let step = Step {
+                phase: "checksum",
+                unit: Unit::Bytes,
+                done,
+                total: bytes,
+            };
+            report.step(&step, &tally);
+        })
         .map_err(Failure::advised)?;
     tell(&packed, output, &sha256, &tally, report);
     Ok(())
@@ -204,7 +212,13 @@ fn sort(
     let on = |event: Event<'_, PackJob>| match event {
         Event::Progress(tally, job) => {
             let progress = job.progress();
-            report.step(progress.phase.name(), progress.done, progress.total, tally);
+            let step = Step {
+                phase: progress.phase.name(),
+                unit: Unit::Peaks,
+                done: progress.done,
+                total: progress.total,
+            };
+            report.step(&step, tally);
             Ok(())
         }
         Event::Item(put) => files.put(&put).map_err(|failure| {
@@ -213,13 +227,11 @@ fn sort(
         }),
     };
     let ran = drive_job(job, sources, &packing.reading.run(cancel), tally, on);
-    match refused {
-        Some(failure) => Err(failure),
-        None => {
-            ran?;
-            interrupt::check()
-        }
+    if let Some(failure) = refused {
+        return Err(failure);
     }
+    ran?;
+    interrupt::check()
 }
 
 /// Says what came of it.

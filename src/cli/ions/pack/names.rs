@@ -79,7 +79,11 @@ pub fn spill_of(journal: &Path) -> Option<PathBuf> {
 
 /// Bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+    let digits = bytes.iter();
+    digits
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }
 
 #[cfg(test)]
