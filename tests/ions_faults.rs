@@ -176,6 +176,17 @@ fn ctrl_c_stops_at_once_and_says_how_to_go_on() {
         asked.elapsed()
     );
     assert_eq!(ran.code, Some(130), "{ran:?}");
+    let events = ran.events();
+    let progress = events.iter().filter(|event| event["event"] == "progress");
+    let reading: Vec<_> = progress.filter(|event| event["phase"] == "read").collect();
+    assert!(!reading.is_empty(), "{events:?}");
+    for event in reading {
+        assert!(event["done"].as_u64() <= event["total"].as_u64(), "{event}");
+        assert!(
+            event["seconds_left"].is_number() || event["done"] == 0,
+            "{event}"
+        );
+    }
     let error = ran.event("error");
     assert_eq!(error["code"], "interrupted");
     let message = error["message"].as_str().unwrap();
@@ -502,7 +513,11 @@ fn bad_spectra_stop_it_or_are_left_out_and_counted() {
         message.contains("spectrum 3") && message.contains("--skip-bad"),
         "{message}"
     );
-    assert!(!folder.path().join("d.sectile").exists());
+    assert_eq!(
+        names(folder.path()),
+        ["d.ibd", "d.imzML"],
+        "nothing is left"
+    );
     let ran = run_well(
         folder.path(),
         &["pack", "d.imzML", "-o", "d.sectile", "--json", "--skip-bad"],

@@ -114,6 +114,12 @@ impl Files {
             .map_err(|error| Failure::file(part, "cannot write", &error))?;
         let digest = digest(&mut self.store, part, bytes, on)?;
         name_finally(part, &self.names.target)?;
+        self.remove()?;
+        Ok(digest)
+    }
+
+    /// Removes all that lies beside the store: nobody can go on from it, or needs to.
+    pub fn remove(self) -> Result<()> {
         let Self {
             names,
             journal,
@@ -121,12 +127,12 @@ impl Files {
             spill,
         } = self;
         drop((store, spill));
-        for left in [&names.spill, &names.state, &names.fresh] {
+        // The journal last: while it is there, it guards the others and says where the spill is.
+        for left in [&names.state, &names.fresh, &names.spill, &names.part] {
             place::remove_file(left)
                 .map_err(|error| Failure::file(left, "cannot remove", &error))?;
         }
-        journal.remove()?;
-        Ok(digest)
+        journal.remove()
     }
 }
 

@@ -47,14 +47,21 @@ pub fn run(arguments: &Pack, report: &mut Report) -> Result<()> {
     let (mut files, state) = Files::begin(names, &fingerprint, packing.restart, report)?;
     let partitions = plan.partitions;
     let said = opened.dataset.warnings.clone();
-    let job = PackJob::new(opened.dataset, plan, state.as_deref());
-    let mut job = job.map_err(|error| unusable(error, state.is_some()))?;
+    let mut job = match PackJob::new(opened.dataset, plan, state.as_deref()) {
+        Ok(job) => job,
+        Err(error) if state.is_some() => return Err(unusable(error)),
+        Err(error) => return given_up(files, error.into()),
+    };
     drop(state);
     let sources = [opened.pair.ibd, Source::scratch(files.spill())];
-    sort(
+    let sorted = sort(
         &mut job, &sources, packing, &mut files, cancel, &mut tally, report,
-    )
-    .map_err(Failure::advised)?;
+    );
+    match sorted {
+        // The same command would fail at the same spectrum, whatever it went on from.
+        Err(failure) if failure.code == "format" => return given_up(files, failure),
+        sorted => sorted.map_err(Failure::advised)?,
+    }
     let packed = job.report().cloned();
     let mut packed =
         packed.ok_or_else(|| Failure::failed("the job is done, but says nothing of it"))?;
@@ -190,12 +197,17 @@ fn fingerprint(packing: &Packing, pair: &Pair, plan: &Plan, names: &Names) -> Va
     })
 }
 
-fn unusable(error: sectile::error::Error, resumed: bool) -> Failure {
+fn unusable(error: sectile::error::Error) -> Failure {
     let mut failure = Failure::from(error);
-    if resumed {
-        failure.message += "; --restart begins anew";
-    }
+    failure.message += "; --restart begins anew";
     failure
+}
+
+/// Leaves nothing of a packing that cannot be gone on with.
+fn given_up(files: Files, failure: Failure) -> Result<()> {
+    // That something stays is a second failure of no interest; `clean` finds it.
+    let _ = files.remove();
+    Err(failure)
 }
 
 /// Runs the job, and puts what it hands out into its files.
