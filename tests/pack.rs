@@ -169,42 +169,61 @@ fn continuous_and_processed_agree() {
     assert!(continuous == peaks("Example_Processed.imzML"));
 }
 
-#[test]
-fn tiny_budgets_cut_again_and_again() {
-    for (shape, seed) in SHAPES.into_iter().zip(1..) {
-        let (dataset, ibd) = crowd(3000, 40, shape, seed);
-        let wanted = naive(&dataset, &ibd);
-        let whole = pack(&dataset, &ibd, &wish(64 << 20), Arrival::InOrder).unwrap();
-        assert_eq!((whole.plan.partitions, whole.report.spill_bytes), (1, 0));
-        let (_, peaks) = unpack(&whole.disk.store);
-        assert!(peaks == wanted);
-        let least = minimum(&dataset, 3);
-        let rows = whole.plan.rows * whole.plan.row_bytes;
-        for (memory, arrival) in [
-            (least, Arrival::InOrder),
-            (least, Arrival::Shuffled(5)),
-            (least + rows / 8, Arrival::Shuffled(6)),
-            (least + rows / 3, Arrival::Pieces(4096)),
-            (least + rows, Arrival::InOrder),
-        ] {
-            let wish = Wish {
-                memory,
-                in_flight: 3,
-                ..Wish::default()
-            };
-            let packed = pack(&dataset, &ibd, &wish, arrival).unwrap();
-            assert!(packed.plan.partitions > 4, "{:?}", packed.plan);
-            assert!(packed.disk.store == whole.disk.store, "{shape:?} {memory}");
-            if memory == least {
-                // Partitions were too large, and were split.
-                assert!(
-                    packed.report.spill_bytes > rows * 5 / 4,
-                    "{:?}",
-                    packed.report
-                );
-            }
+/// Packs at budgets that force partitions, and compares with a plain sort and a packing in memory.
+fn at_many_budgets(dataset: &Dataset, ibd: &[u8], again: bool) {
+    let wanted = naive(dataset, ibd);
+    let whole = pack(dataset, ibd, &wish(256 << 20), Arrival::InOrder).unwrap();
+    assert_eq!((whole.plan.partitions, whole.report.spill_bytes), (1, 0));
+    let (_, peaks) = unpack(&whole.disk.store);
+    assert!(peaks == wanted);
+    let least = minimum(dataset, 3);
+    let rows = whole.plan.rows * whole.plan.row_bytes;
+    for (memory, arrival) in [
+        (least, Arrival::InOrder),
+        (least, Arrival::Shuffled(5)),
+        (least + rows / 8, Arrival::Shuffled(6)),
+        (least + rows / 3, Arrival::Pieces(4096)),
+    ] {
+        let wish = Wish {
+            memory,
+            in_flight: 3,
+            ..Wish::default()
+        };
+        let packed = pack(dataset, ibd, &wish, arrival).unwrap();
+        assert!(packed.plan.partitions > 4, "{:?}", packed.plan);
+        assert!(packed.disk.store == whole.disk.store, "{memory}");
+        assert!(packed.report.spill_bytes > 0);
+        if again && memory == least {
+            // Some partitions were too large, and were split.
+            assert!(
+                packed.report.spill_bytes > rows * 5 / 4,
+                "{:?}",
+                packed.report
+            );
         }
     }
+}
+
+#[test]
+fn partitions_in_the_spill_change_nothing() {
+    for (shape, seed) in SHAPES.into_iter().zip(1..) {
+        let (dataset, ibd) = crowd(8000, 40, shape, seed);
+        at_many_budgets(&dataset, &ibd, false);
+    }
+}
+
+#[test]
+fn partitions_that_are_too_large_are_split_again() {
+    for shape in SHAPES {
+        let (dataset, ibd) = packing::drift(9000, 40, shape);
+        at_many_budgets(&dataset, &ibd, true);
+    }
+}
+
+#[test]
+fn one_mz_may_have_more_peaks_than_memory_has_room() {
+    let (dataset, ibd) = packing::same(9000, 40);
+    at_many_budgets(&dataset, &ibd, false);
 }
 
 #[test]

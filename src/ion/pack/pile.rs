@@ -73,6 +73,12 @@ impl Pile {
         })
     }
 
+    /// Gives the tables up.
+    pub(super) fn clear(&mut self) {
+        self.parts = Vec::new();
+        self.chunks = Vec::new();
+    }
+
     /// Notes a chunk that is put at the end of the spill; the answer is where.
     pub(super) fn add(&mut self, part: u32, rows: usize, row_bytes: usize) -> Result<u64> {
         let at = self.end;

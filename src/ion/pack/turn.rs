@@ -151,6 +151,7 @@ impl PackJob {
                 .intake
                 .as_ref()
                 .is_some_and(|intake| self.from >= intake.len())
+            && self.saves()
     }
 
     /// Rows of half the arena: as many as can be sorted.
