@@ -68,7 +68,9 @@ fn main() {
             hits += canvas.finish().unwrap().hits;
             black_box(canvas.values()[5]);
         };
-        windows.iter().for_each(|window| draw(window, true));
+        for window in &windows {
+            draw(window, true);
+        }
         let blocks = best(|| windows.iter().for_each(|window| draw(window, false)));
         let checked = best(|| windows.iter().for_each(|window| draw(window, true)));
         let hits = hits as f64 / (2 * ROUNDS + 1) as f64 / IMAGES as f64;
