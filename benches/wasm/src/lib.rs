@@ -1,5 +1,7 @@
 //! The median kernel behind exports that `benches/wasm/median.mjs` times.
 
+mod ions;
+
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::median::{Kernel, Samples, nanmedian};
 use wasm_bindgen::prelude::*;
