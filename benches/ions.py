@@ -14,7 +14,7 @@ figures mean little and ratios of one run more.
   the sorted arrays by scipy.sparse.coo_matrix; pyimzML's own getionimage.
 - `sectile pack --memory 64MiB` of the same pair, with all it reads and writes; the time is what the
   system says of the process.
-- benches/ions.rs (and with --bindings benches/wasm/ions.mjs) on a set of 15 million peaks in memory: the
+- benches/dataset.rs (and with --bindings benches/wasm/dataset.mjs) on a set of 15 million peaks in memory: the
   XML, packing without files, one image out of blocks that are in memory. Where its bindings come from
   is said in benches/beside.py; `cargo xtask bench wasm` makes them, too.
 
@@ -87,7 +87,7 @@ def peers(imzml):
     rate = round(peaks / (reading + sorting) / 1e6, 2)
     say("python", "pack", peaks=peaks, million_peaks_per_second=rate, peak_bytes=memory)
 
-    # About as many peaks as the windows of benches/ions.rs have: those that hold a peak taken at random,
+    # About as many peaks as the windows of benches/dataset.rs have: those that hold a peak taken at random,
     # without the few crowded ones.
     centres = numpy.random.default_rng(1).choice(mz, 2000)
     low = numpy.searchsorted(mz, centres * (1 - PPM), "left")
@@ -166,10 +166,10 @@ def main():
     commands = [
         [python, __file__, "--part", "peers", *same],
         [python, __file__, "--part", "pack", *same],
-        [*CARGO, "bench", "--no-default-features", "--bench", "ions"],
+        [*CARGO, "bench", "--no-default-features", "--bench", "dataset"],
     ]
     if options.bindings:
-        commands.append(["node", "benches/wasm/ions.mjs", options.bindings])
+        commands.append(["node", "benches/wasm/dataset.mjs", options.bindings])
     best = {}
     for _ in range(options.rounds):
         for command in commands:

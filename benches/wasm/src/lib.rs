@@ -1,6 +1,6 @@
 //! The median kernel behind exports that `benches/wasm/median.mjs` times.
 
-mod ions;
+mod dataset;
 
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::median::{Kernel, Samples, nanmedian};

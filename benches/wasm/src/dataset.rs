@@ -1,5 +1,5 @@
 //! A set of centroids on its way into a store and into images, behind exports that
-//! `benches/wasm/ions.mjs` times.
+//! `benches/wasm/dataset.mjs` times.
 
 #[path = "../../generate/packed.rs"]
 mod packed;
@@ -13,16 +13,16 @@ use wasm_bindgen::prelude::*;
 
 /// One set, and what was made of it so far.
 #[wasm_bindgen]
-pub struct TimedIons {
+pub struct TimedDataset {
     packed: Packed,
     dataset: Option<Dataset>,
 }
 
 #[wasm_bindgen]
-impl TimedIons {
+impl TimedDataset {
     /// 100×100 pixels with so many peaks, whose m/z take 4 or 8 bytes.
     #[wasm_bindgen(constructor)]
-    pub fn new(peaks: usize, mz_bytes: u32) -> Result<TimedIons, JsError> {
+    pub fn new(peaks: usize, mz_bytes: u32) -> Result<TimedDataset, JsError> {
         let set = Set {
             size: [100, 100],
             peaks,
@@ -30,7 +30,7 @@ impl TimedIons {
             ions: 22_000,
             seed: 1,
         };
-        Ok(TimedIons { packed: Packed::new(&set)?, dataset: None })
+        Ok(TimedDataset { packed: Packed::new(&set)?, dataset: None })
     }
 
     /// Reads the XML; gives the number of spectra.
