@@ -1,6 +1,6 @@
-//! Medians of astronomy stacks straight from the files on any web server, bucket or disk, by HTTP
-//! range requests, inside one memory budget; as a library, on the command line, and as WebAssembly
-//! in a page.
+//! Medians of astronomy stacks, and ion images of imaging mass-spectrometry datasets, straight from the
+//! files on any web server, bucket or disk, by HTTP range requests, inside one memory budget; as a
+//! library, on the command line, and as WebAssembly in a page.
 //!
 //! The core never reads. It *plans* which byte ranges it needs, is fed bytes in any order, and
 //! *hands out* finished sections; so its peak of memory is a number it can prove, and its result
@@ -61,7 +61,8 @@
 //! # Ok::<(), sectile::error::Error>(())
 //! ```
 //!
-//! For arrays that are in memory already, [`stack::median::nanmedian`] is all there is to call.
+//! For arrays that are in memory already, [`stack::median::nanmedian`] and [`ion::image::image`] are all
+//! there is to call.
 //!
 //! # The rooms
 //!

@@ -1,4 +1,4 @@
-//! CPU time of imaging mass spectrometry, natively, one JSON object a line: `cargo bench --bench ions`.
+//! CPU time of imaging mass spectrometry, natively, one JSON object a line: `cargo bench --bench dataset`.
 //!
 //! "xml" reads the XML of a set, "pack" makes a store of it within 64 MiB, "image" takes images of 3 ppm
 //! from blocks that are in memory, one at a time. The set is made in memory: 100×100 pixels with 1,500
