@@ -428,25 +428,24 @@ fn spectra_of_the_pair_and_of_the_store_are_the_same() {
     );
     assert!(plan("d.imzML")["bytes"].as_u64() < plan("d.sectile")["bytes"].as_u64());
 
-    // A rectangle and the polygon of the same pixels.
-    let regions = [["--rect", "8,1,12,4"], ["--polygon", "8,1 12,1 12,4 8,4"]];
-    for region in regions {
-        run_well(
-            folder.path(),
-            &[&["spectrum", "d.sectile", "-o", "r.csv"][..], &region].concat(),
-        );
-        let (heading, rows) = table(&at("r.csv"));
-        assert_eq!(heading, "mz,mean,max");
-        let inside = |spot: &&Spot| (8..12).contains(&spot.at[0]) && (1..4).contains(&spot.at[1]);
-        let sum: f64 = spots
-            .0
-            .iter()
-            .filter(inside)
-            .flat_map(|spot| &spot.intensity)
-            .map(|v| f64::from(*v))
-            .sum();
-        let mean: f64 = rows.iter().map(|row| row[1]).sum();
-        assert!((mean * 12.0 - sum).abs() < 1e-6 * sum, "{mean} {sum}");
+    // A rectangle and the polygon of the same pixels, each from both.
+    let inside = |spot: &&Spot| (8..12).contains(&spot.at[0]) && (1..4).contains(&spot.at[1]);
+    let all = spots.0.iter().filter(inside);
+    let all = all.flat_map(|spot| &spot.intensity);
+    let sum: f64 = all.map(|v| f64::from(*v)).sum();
+    for region in [["--rect", "8,1,12,4"], ["--polygon", "8,1 12,1 12,4 8,4"]] {
+        for source in ["d.sectile", "d.imzML"] {
+            let list = ["spectrum", source, "-o", "r.csv"];
+            run_well(folder.path(), &[&list[..], &region].concat());
+            let (heading, rows) = table(&at("r.csv"));
+            assert_eq!(heading, "mz,mean,max");
+            assert!(rows.is_sorted_by(|a, b| a[0] < b[0]));
+            let mean: f64 = rows.iter().map(|row| row[1]).sum();
+            assert!(
+                (mean * 12.0 - sum).abs() < 1e-6 * sum,
+                "{source}: {mean} {sum}"
+            );
+        }
     }
     let refused = |region: &[&str]| {
         let list = ["spectrum", "d.imzML", "-o", "x.csv"];

@@ -4,7 +4,9 @@
 //! are. It replaces the one before only once both are on the disk, so that whatever it says is true
 //! after a kill. The store gets its final name when it is whole.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+#[cfg(unix)]
+use std::fs::TryLockError;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -184,6 +186,7 @@ fn empty(file: &File, path: &Path) -> Result<()> {
 }
 
 /// Tells `clean` in the spill's folder, which may not be the store's, that it is in use.
+#[cfg(unix)]
 fn lock(file: &File, path: &Path) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
@@ -194,6 +197,13 @@ fn lock(file: &File, path: &Path) -> Result<()> {
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
         Err(TryLockError::Error(error)) => Err(Failure::file(path, "cannot lock it", &error)),
     }
+}
+
+/// Elsewhere a lock keeps this process itself from reading the spill back; the journal's must do.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as where there are such locks")]
+fn lock(_: &File, _: &Path) -> Result<()> {
+    Ok(())
 }
 
 fn write_at(file: &mut File, path: &Path, at: u64, bytes: &[u8]) -> Result<()> {
