@@ -97,13 +97,16 @@ fn find(folder: &Path) -> Result<Vec<Left>> {
         });
         if let Some(suffix) = suffix {
             let path = entry.path();
+            let bytes = match entry.metadata() {
+                _ if suffix == TILES => tiles_bytes(&path),
+                Ok(metadata) => metadata.len(),
+                // A process that is writing has just given it another name.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(refused(error)),
+            };
             found.push(Left {
                 target: folder.join(&name[..name.len() - suffix.len()]),
-                bytes: if suffix == TILES {
-                    tiles_bytes(&path)
-                } else {
-                    entry.metadata().map_err(refused)?.len()
-                },
+                bytes,
                 is_folder: suffix == TILES,
                 path,
             });
