@@ -1,6 +1,6 @@
-//! Medians of astronomy stacks straight from the files on any web server, bucket or disk, by HTTP
-//! range requests, inside one memory budget; as a library, on the command line, and as WebAssembly
-//! in a page.
+//! Medians of astronomy stacks, and ion images of imaging mass-spectrometry datasets, straight from the
+//! files on any web server, bucket or disk, by HTTP range requests, inside one memory budget; as a
+//! library, on the command line, and as WebAssembly in a page.
 //!
 //! The core never reads. It *plans* which byte ranges it needs, is fed bytes in any order, and
 //! *hands out* finished sections; so its peak of memory is a number it can prove, and its result
@@ -61,7 +61,8 @@
 //! # Ok::<(), sectile::error::Error>(())
 //! ```
 //!
-//! For arrays that are in memory already, [`stack::median::nanmedian`] is all there is to call.
+//! For arrays that are in memory already, [`stack::median::nanmedian`] and [`ion::image::image`] are all
+//! there is to call.
 //!
 //! # The rooms
 //!
@@ -70,8 +71,8 @@
 //! | [`error`] | what can go wrong, by who is at fault | nothing |
 //! | [`range`](mod@range), [`budget`] | merging ranges; one account of bytes | `error` |
 //! | [`job`] | what a job asks of a driver | those |
-//! | [`fits`], [`imzml`], [`manifest`] | formats: bytes to images, indexes and names | `job` |
 //! | [`store`] | the segment store: peaks sorted by m/z, read by ranges | `job` |
+//! | [`fits`], [`imzml`], [`manifest`] | formats: bytes to images, indexes and names | `job` |
 //! | [`stack`] | exposures, plan, median | the formats |
 //! | [`ion`] | images, spectra, packing | the formats |
 //! | [`raster`], [`png`], [`npy`] | values to pictures and files | `stack` |

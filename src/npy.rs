@@ -32,16 +32,30 @@ impl Number {
 /// # Errors
 /// [`Error::Parameter`] if a side is 0.
 pub fn header(number: Number, width: u32, height: u32) -> Result<Vec<u8>> {
-    if width == 0 || height == 0 {
+    front(number, &[height, width])
+}
+
+/// The bytes in front of `planes` planes of `height` rows of `width` numbers, in C order.
+///
+/// # Errors
+/// [`Error::Parameter`] if a side is 0.
+pub fn header_of_planes(number: Number, planes: u32, width: u32, height: u32) -> Result<Vec<u8>> {
+    front(number, &[planes, height, width])
+}
+
+fn front(number: Number, shape: &[u32]) -> Result<Vec<u8>> {
+    let sides: Vec<String> = shape.iter().map(u32::to_string).collect();
+    if shape.contains(&0) {
         return Err(Error::Parameter {
             name: "shape",
-            what: format!("{width} x {height} holds no number"),
+            what: format!("{} holds no number", sides.join(" x ")),
         });
     }
     // Magic, version and length take 10 bytes, and the last byte is the newline.
     let dictionary = format!(
-        "{{'descr': '{}', 'fortran_order': False, 'shape': ({height}, {width}), }}",
-        number.descr()
+        "{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
+        number.descr(),
+        sides.join(", ")
     );
     let total = (10 + dictionary.len() + 1).next_multiple_of(64);
     let mut bytes = Vec::with_capacity(total);

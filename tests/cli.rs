@@ -47,12 +47,24 @@ fn demo_data_is_the_same_everywhere() {
             "exposure_03.fits",
             "exposure_04.fits",
             "exposures.txt",
+            "tissue.ibd",
+            "tissue.imzML",
+            "tissue_truth.csv",
             "truth.fits"
         ]
     );
     let files = read_all(one.path());
     assert!(files == read_all(two.path()));
-    assert_eq!(format!("{:016x}", hash(&files)), "5ecdc50e3b134d80");
+    let of = |wanted: bool| {
+        let named = names(one.path()).into_iter().zip(&files);
+        let wanted = named.filter(|(name, _)| name.starts_with("tissue") == wanted);
+        let files: Vec<Vec<u8>> = wanted.map(|(_, file)| file.clone()).collect();
+        format!("{:016x}", hash(&files))
+    };
+    assert_eq!(
+        [of(false), of(true)],
+        ["5ecdc50e3b134d80", "95c036f23d08256a"]
+    );
 }
 
 #[test]

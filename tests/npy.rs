@@ -31,6 +31,10 @@ fn headers_follow_the_format() {
             assert_eq!(text.trim_end(), want);
         }
     }
+    let planes = npy::header_of_planes(Number::F32, 4, 3, 2).unwrap();
+    assert!(String::from_utf8_lossy(&planes).contains("'shape': (4, 2, 3)"));
+    assert_eq!(planes.len() % 64, 0);
+    assert!(npy::header_of_planes(Number::F32, 0, 3, 2).is_err());
     assert_eq!(
         npy::header(Number::F32, 0, 3).unwrap_err().code(),
         "parameter"
@@ -56,7 +60,9 @@ fn numpy_reads_what_was_written() {
     npy::put_f64(&[0.1, -1e308], &mut f8);
     let mut u2 = npy::header(Number::U16, 1, 2).unwrap();
     npy::put_u16(&[1, 4096], &mut u2);
-    for (name, bytes) in [("f4", f4), ("f8", f8), ("u2", u2)] {
+    let mut planes = npy::header_of_planes(Number::F32, 2, 3, 1).unwrap();
+    npy::put_f32(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut planes);
+    for (name, bytes) in [("f4", f4), ("f8", f8), ("u2", u2), ("planes", planes)] {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
     let answer = Command::new(&python)
@@ -74,6 +80,7 @@ want = {
     'f4': np.array([[0.5, -1, np.nan], [np.inf, 3e38, 1e-45]], '<f4'),
     'f8': np.array([[0.1, -1e308]]),
     'u2': np.array([[1], [4096]], '<u2'),
+    'planes': np.array([[[1, 2, 3]], [[4, 5, 6]]], '<f4'),
 }
 for name, array in want.items():
     got = np.load(name)

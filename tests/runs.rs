@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sectile::drive::Error;
-use sectile::drive::native::{Event, Options, Run, Source, run, walk, walk_all};
+use sectile::drive::native::{Event, Options, Run, Source, follow, run, walk, walk_all};
 use sectile::job::Tally;
 use servers::{Copying, RANGES, Reading, SIZE, Server, content, folder, hasty, slice};
 
@@ -194,7 +194,7 @@ fn an_error_of_the_receiver_stops_the_run() {
         &mut tally,
         |event| match event {
             Event::Item(_) => Err(full()),
-            Event::Progress(_) => Ok(()),
+            Event::Progress(..) => Ok(()),
         },
     );
     assert_eq!(outcome, Err(full()));
@@ -313,4 +313,74 @@ fn local_files_that_change_are_noticed() {
         "{text}"
     );
     assert_eq!(error.exit_code(), 3);
+}
+
+#[test]
+fn a_scratch_file_is_read_back_while_it_grows() {
+    let folder = folder();
+    let path = folder.path().join("spill");
+    let spill = Source::scratch(&path);
+    let cancel = AtomicBool::new(false);
+    let plan = Run {
+        in_flight: 2,
+        cancel: &cancel,
+    };
+    let all = content(SIZE);
+    let mut tally = Tally::default();
+    for length in [3000, SIZE] {
+        std::fs::write(&path, slice(&all, &(0..length))).unwrap();
+        let ranges = [(0, vec![length - 3000..length])];
+        let mut job = Copying::new(&ranges, 1);
+        run(
+            &mut job,
+            std::slice::from_ref(&spill),
+            &plan,
+            &mut tally,
+            |event| {
+                if let Event::Item((_, bytes)) = event {
+                    assert!(bytes == slice(&all, &(length - 3000..length)));
+                }
+                Ok(())
+            },
+        )
+        .unwrap();
+    }
+    // What a program reads back of its own costs no request, and none of it is an input's.
+    assert_eq!(
+        (tally.requests, tally.bytes_fetched, tally.bytes_payload),
+        (0, 0, 0)
+    );
+    let beyond = [(0, vec![SIZE - 10..SIZE + 10])];
+    let mut job = Copying::new(&beyond, 1);
+    let short = run(&mut job, &[spill], &plan, &mut tally, |_| Ok(())).unwrap_err();
+    assert!(short.to_string().contains("begin anew"), "{short}");
+}
+
+#[test]
+fn a_long_walk_is_told_of_and_can_be_cancelled() {
+    let folder = folder();
+    let server = Server::start(folder.path());
+    let cancel = AtomicBool::new(false);
+    let plan = Run {
+        in_flight: 1,
+        cancel: &cancel,
+    };
+    let source = Source::open(&server.url("ok", "a.bin"), &hasty()).unwrap();
+    let (mut reading, mut tally) = (Reading::of(&RANGES), Tally::default());
+    follow(&source, &mut reading, &plan, &mut tally, |_| {}).unwrap();
+    let all = content(SIZE);
+    let wanted: Vec<_> = RANGES.iter().map(|range| slice(&all, range)).collect();
+    assert_eq!((reading.got, tally.requests), (wanted, 3));
+
+    let slow = Source::open(&server.url("slow", "a.bin"), &hasty()).unwrap();
+    let many: Vec<_> = (0..1000).map(|_| 0..20_000).collect();
+    let (mut reading, mut told) = (Reading::of(&many), 0);
+    let begun = Instant::now();
+    let stopped = follow(&slow, &mut reading, &plan, &mut tally, |_| {
+        told += 1;
+        cancel.store(told > 2, Ordering::SeqCst);
+    });
+    assert_eq!(stopped.unwrap_err(), Error::Interrupted);
+    assert!(begun.elapsed() < Duration::from_secs(3));
+    assert_eq!(server.active_soon(), 0, "no request runs on");
 }

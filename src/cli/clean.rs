@@ -7,8 +7,12 @@ use serde_json::json;
 
 use crate::cli::arguments::Clean;
 use crate::cli::failure::{Failure, Result};
-use crate::cli::output::place::{self, FRESH, JOURNAL, PART, TILES, beside};
+use crate::cli::ions::pack::names::spill_of;
+use crate::cli::output::place::{self, FRESH, JOURNAL, PART, SPILL, STATE, TILES, beside};
 use crate::cli::report::{Report, size};
+
+/// What our names end with.
+const SUFFIXES: [&str; 6] = [PART, JOURNAL, STATE, FRESH, SPILL, TILES];
 
 /// Something left over.
 #[derive(Debug)]
@@ -33,7 +37,7 @@ pub fn run(arguments: &Clean, report: &mut Report) -> Result<()> {
     let mut freed = 0;
     for left in &left {
         let path = left.path.display();
-        let lock = match held(&left.target) {
+        let lock = match held(left) {
             Ok(lock) => lock,
             Err(why) => {
                 report.warn(&format!("{path}: left alone: {why}"));
@@ -70,6 +74,8 @@ fn tell(report: &Report, left: &Left, removed: bool) {
 }
 
 /// The files of ours in a folder, and no others; links and folders inside are not followed.
+///
+/// A packing's spill may lie in another folder; its journal says where.
 fn find(folder: &Path) -> Result<Vec<Left>> {
     let refused = |error: std::io::Error| Failure::file(folder, "cannot look into it", &error);
     let mut found = Vec::new();
@@ -80,7 +86,7 @@ fn find(folder: &Path) -> Result<Vec<Left>> {
         let Some(name) = name.to_str() else {
             continue;
         };
-        let suffix = [PART, JOURNAL, FRESH, TILES].into_iter().find(|suffix| {
+        let suffix = SUFFIXES.into_iter().find(|suffix| {
             let wanted = if *suffix == TILES {
                 kind.is_dir()
             } else {
@@ -91,31 +97,57 @@ fn find(folder: &Path) -> Result<Vec<Left>> {
         });
         if let Some(suffix) = suffix {
             let path = entry.path();
+            let bytes = match entry.metadata() {
+                _ if suffix == TILES => tiles_bytes(&path),
+                Ok(metadata) => metadata.len(),
+                // A process that is writing has just given it another name.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(refused(error)),
+            };
             found.push(Left {
                 target: folder.join(&name[..name.len() - suffix.len()]),
-                bytes: if suffix == TILES {
-                    tiles_bytes(&path)
-                } else {
-                    entry.metadata().map_err(refused)?.len()
-                },
+                bytes,
                 is_folder: suffix == TILES,
                 path,
             });
         }
     }
+    let elsewhere: Vec<Left> = found.iter().filter_map(spilled_elsewhere).collect();
+    found.extend(elsewhere);
     Ok(found)
 }
 
-/// The lock of the journal beside an output, if there is one; why not, if another process has it.
-fn held(target: &Path) -> Result<Option<File>, String> {
-    let Ok(journal) = File::open(beside(target, JOURNAL)) else {
-        return Ok(None);
-    };
-    match journal.try_lock() {
-        Err(TryLockError::WouldBlock) => Err("another process is writing this output".into()),
+/// The spill that a journal names, where it lies in another folder.
+fn spilled_elsewhere(left: &Left) -> Option<Left> {
+    let is_journal = left.path.to_string_lossy().ends_with(JOURNAL);
+    let path = spill_of(&left.path).filter(|_| is_journal)?;
+    let metadata = path.symlink_metadata().ok()?;
+    let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
+    (metadata.is_file() && folder(&path) != folder(&left.path)).then(|| Left {
+        path,
+        target: left.target.clone(),
+        bytes: metadata.len(),
+        is_folder: false,
+    })
+}
+
+/// The locks of what is left over, where there are any; why not, if another process has one.
+fn held(left: &Left) -> Result<Vec<File>, String> {
+    let mut locks = Vec::new();
+    // A spill is locked itself, since its journal may lie in a folder that is not looked into.
+    let spill = left.path.to_string_lossy().ends_with(SPILL);
+    let spill = spill.then(|| left.path.clone());
+    for path in std::iter::once(beside(&left.target, JOURNAL)).chain(spill) {
+        let Ok(file) = File::open(path) else {
+            continue;
+        };
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err("another process is writing this output".into());
+        }
         // Where there are no locks, nothing can be told; the user asked for removal.
-        _ => Ok(Some(journal)),
+        locks.push(file);
     }
+    Ok(locks)
 }
 
 fn remove(left: &Left) -> Result<()> {

@@ -57,6 +57,16 @@ impl Failure {
         Self::new(Exit::Failed, "failed", message)
     }
 
+    /// Says after an interruption that nothing was lost.
+    #[must_use]
+    pub fn advised(mut self) -> Self {
+        if self.exit == Exit::Interrupted {
+            "interrupted; the same command goes on from here, `sectile clean` removes what is left"
+                .clone_into(&mut self.message);
+        }
+        self
+    }
+
     fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             exit,
@@ -74,7 +84,7 @@ impl Failure {
             | io::ErrorKind::FileTooLarge => (
                 Exit::Input,
                 "space",
-                "; make room and run it again: finished sections are kept",
+                "; make room and run it again: what is finished is kept",
             ),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 (Exit::Input, "permission", "")
@@ -143,7 +153,7 @@ mod tests {
         let failure = Failure::file(Path::new("out.fits"), "cannot write", &full);
         assert_eq!(failure.exit, Exit::Input);
         assert!(failure.message.contains("out.fits: cannot write"));
-        assert!(failure.message.contains("sections are kept"));
+        assert!(failure.message.contains("what is finished is kept"));
     }
 
     #[test]

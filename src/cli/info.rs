@@ -5,25 +5,37 @@ use sectile::error::Error;
 use sectile::fits::hdu::Hdu;
 use sectile::fits::walk::Walk;
 use sectile::fits::wcs::Wcs;
+use sectile::imzml::pair::{is_ibd, is_imzml};
 use sectile::job::Tally;
 use serde_json::{Value, json};
 
 use crate::cli::arguments::Info;
 use crate::cli::failure::{Failure, Result};
 use crate::cli::interrupt;
+use crate::cli::ions;
+use crate::cli::ions::partner::has_suffix;
 use crate::cli::report::{Report, size};
 use crate::cli::stack;
 
 /// Runs `sectile info`. One file's failure does not keep the others from being told.
 pub fn run(arguments: &Info, report: &mut Report) -> Result<()> {
-    interrupt::listen()?;
+    let cancel = interrupt::listen()?;
     let options = Options::default();
     let mut tally = Tally::default();
     let names = stack::expand(&arguments.sources, &options, &mut tally, report)?;
     let mut failed: Option<Failure> = None;
     for name in &names {
         interrupt::check()?;
-        if let Err(failure) = tell(name, &options, &mut tally, report) {
+        let told = if is_imzml(name) {
+            ions::info::dataset(name, &options, cancel, &mut tally, report)
+        } else if has_suffix(name, "sectile") {
+            ions::info::store(name, &options, cancel, &mut tally, report)
+        } else if is_ibd(name) {
+            Err(ions::info::lone_ibd(name))
+        } else {
+            tell(name, &options, &mut tally, report)
+        };
+        if let Err(failure) = told {
             match &failed {
                 None => failed = Some(failure),
                 Some(_) => report.warn(&failure.message),
@@ -37,7 +49,7 @@ pub fn run(arguments: &Info, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Tells one file. What is wrong with the image that would be read is said after the table.
+/// Tells one FITS file. What is wrong with the image that would be read is said after the table.
 fn tell(name: &str, options: &Options, tally: &mut Tally, report: &Report) -> Result<()> {
     let source = Source::open(name, options)?;
     let mut machine = Walk::all(source.name());

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use sectile::drive;
 use sectile::drive::native::{Event, Run, Source, run as drive_job};
@@ -15,7 +14,8 @@ use sectile::stack::plan::{Plan, Rect, Wish};
 use serde_json::{Value, json};
 
 use crate::cli::arguments::Median;
-use crate::cli::failure::{Exit, Failure, Result};
+use crate::cli::failure::{Failure, Result};
+use crate::cli::identity::{identity, refuse_input_as_output, without_query};
 use crate::cli::interrupt;
 use crate::cli::output::format::Format;
 use crate::cli::output::layout::Layout;
@@ -65,9 +65,9 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
     if let Err(failure) = computed.and_then(|()| interrupt::check()) {
         // What is finished is kept even so; that it cannot be is a second failure of no interest.
         let _ = output.save();
-        return Err(advised(failure));
+        return Err(failure.advised());
     }
-    output.finish().map_err(advised)?;
+    output.finish().map_err(Failure::advised)?;
     tally.peak_bytes = tally.peak_bytes.max(second_pass);
     let path = arguments.output.to_string_lossy();
     report.event("file", json!({ "path": path }));
@@ -105,7 +105,7 @@ fn compute(
         let mut job = MedianJob::new(&opened.stack, plan)?;
         let mut refused = None;
         let on = |event: Event<'_, MedianJob>| match event {
-            Event::Progress(tally) => {
+            Event::Progress(tally, _) => {
                 report.progress(tally, planned);
                 Ok(())
             }
@@ -221,14 +221,6 @@ fn history(arguments: &Median, opened: &Opened, plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// A URL up to its query; a path as it is.
-fn without_query(name: &str) -> &str {
-    match name.split_once("://") {
-        Some(_) => name.split(['?', '#']).next().unwrap_or(name),
-        None => name,
-    }
-}
-
 /// Everything that the bytes of the result depend on.
 fn fingerprint(arguments: &Median, opened: &Opened, plan: &Plan) -> Value {
     let inputs: Vec<Value> = opened.sources.iter().map(identity).collect();
@@ -248,58 +240,4 @@ fn fingerprint(arguments: &Median, opened: &Opened, plan: &Plan) -> Value {
 
 fn wanted_format(output: &Path) -> Option<&'static str> {
     Format::of(output).ok().map(Format::name)
-}
-
-/// What tells this version of an exposure from another.
-fn identity(source: &Source) -> Value {
-    let identity = source.identity();
-    // A signed link has another query every day; with an ETag it is known for the same file, and
-    // without its query it is no secret in the journal.
-    let name = match identity.etag {
-        Some(_) => without_query(source.name()),
-        None => source.name(),
-    };
-    let mut fields = json!({
-        "name": name,
-        "etag": identity.etag,
-        "modified": identity.modified,
-        "bytes": identity.total,
-    });
-    if identity.etag.is_none() && identity.modified.is_none() {
-        // A server that does not tell versions apart: its file may be another one the next time,
-        // so that no later run may go on from this one.
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        fields["seen"] = json!(now.as_nanos().to_string());
-    }
-    fields
-}
-
-/// An output that is one of its own inputs would be gone before it is read again.
-fn refuse_input_as_output(output: &Path, sources: &[Source]) -> Result<()> {
-    let Ok(output) = output.canonicalize() else {
-        return Ok(());
-    };
-    let clash = sources.iter().find(|source| {
-        Path::new(source.name())
-            .canonicalize()
-            .is_ok_and(|path| path == output)
-    });
-    match clash {
-        Some(source) => Err(Failure::usage(format!(
-            "{}: is an exposure and the output at once; write to another name",
-            source.name()
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// Says that nothing was lost.
-fn advised(mut failure: Failure) -> Failure {
-    if failure.exit == Exit::Interrupted {
-        "interrupted; the same command goes on from here, `sectile clean` removes what is left"
-            .clone_into(&mut failure.message);
-    }
-    failure
 }

@@ -1,14 +1,17 @@
 //! The command line: the only place that knows arguments, a terminal and an output file.
 //!
 //! [`arguments`] is the grammar, [`report`] all that is said, [`failure`] the exit codes. One file a
-//! command; [`output`] holds what `median` writes and how it goes on after a kill.
+//! command, those for mass spectrometry in [`ions`]; [`output`] holds what `median` writes and how it
+//! goes on after a kill.
 
 pub mod arguments;
 mod clean;
 mod demo;
 mod failure;
+mod identity;
 mod info;
 mod interrupt;
+mod ions;
 mod median;
 mod output;
 mod plan;
@@ -46,7 +49,13 @@ fn run(command: Command, report: &mut Report) -> Result<()> {
         Command::Info(arguments) => info::run(&arguments, report),
         Command::Plan(arguments) => match arguments.job {
             Planned::Median(arguments) => plan::run(&arguments, report),
+            Planned::Pack(arguments) => ions::pack::plan(&arguments, report),
+            Planned::Ion(arguments) => ions::image::plan(&arguments, report),
+            Planned::Spectrum(arguments) => ions::spectrum::plan(&arguments, report),
         },
+        Command::Pack(arguments) => ions::pack::run(&arguments, report),
+        Command::Ion(arguments) => ions::image::run(&arguments, report),
+        Command::Spectrum(arguments) => ions::spectrum::run(&arguments, report),
         Command::Median(arguments) => median::run(&arguments, report),
         Command::Serve(arguments) => serve::run(&arguments, report),
         Command::Clean(arguments) => clean::run(&arguments, report),

@@ -19,6 +19,32 @@ const SCHEMA: u32 = 1;
 /// Shortest time between two `progress` events.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
+/// What the progress of a step is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    Bytes,
+    Peaks,
+}
+
+impl Unit {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Peaks => "peaks",
+        }
+    }
+}
+
+/// How far one of several steps is.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// What is done, in one word.
+    pub phase: &'static str,
+    pub unit: Unit,
+    pub done: u64,
+    pub total: u64,
+}
+
 /// Where everything that is said goes through.
 #[derive(Debug)]
 pub struct Report {
@@ -28,6 +54,8 @@ pub struct Report {
     colored: bool,
     bar: Option<ProgressBar>,
     told: Option<Instant>,
+    /// The step under way, and when it began.
+    phase: Option<(&'static str, Instant)>,
     started: Instant,
 }
 
@@ -48,10 +76,11 @@ impl Report {
             },
             bar: shows_bar.then(|| {
                 let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-                bar.set_style(style());
+                bar.set_style(style(Unit::Bytes));
                 bar
             }),
             told: None,
+            phase: None,
             started: Instant::now(),
         }
     }
@@ -104,27 +133,78 @@ impl Report {
             bar.set_position(tally.bytes_payload);
             bar.set_message(format!("{} requests", tally.requests));
         }
-        if !self.json
-            || self
-                .told
-                .is_some_and(|told| told.elapsed() < PROGRESS_EVERY)
-        {
+        self.tell_progress(|| {
+            json!({
+                "requests": tally.requests,
+                "bytes_fetched": tally.bytes_fetched,
+                "bytes_payload": tally.bytes_payload,
+                "planned_bytes": planned_bytes,
+                "peak_bytes": tally.peak_bytes,
+            })
+        });
+    }
+
+    /// How far work in several steps is.
+    pub fn step(&mut self, step: &Step, tally: &Tally) {
+        let Step {
+            phase,
+            unit,
+            done,
+            total,
+        } = *step;
+        let begun = match self.phase {
+            Some((before, begun)) if before == phase => begun,
+            _ => {
+                self.told = None;
+                if let Some(bar) = &self.bar {
+                    bar.reset();
+                    bar.set_style(style(unit));
+                }
+                Instant::now()
+            }
+        };
+        self.phase = Some((phase, begun));
+        if let Some(bar) = &self.bar {
+            bar.set_length(total);
+            bar.set_position(done);
+            bar.set_message(phase);
+        }
+        self.tell_progress(|| {
+            json!({
+                "phase": phase,
+                "unit": unit.name(),
+                "done": done,
+                "total": total,
+                "seconds_left": seconds_left(begun.elapsed(), done, total),
+                "requests": tally.requests,
+                "bytes_fetched": tally.bytes_fetched,
+                "bytes_payload": tally.bytes_payload,
+                "peak_bytes": tally.peak_bytes,
+            })
+        });
+    }
+
+    /// An event of progress, unless there was one a moment ago.
+    fn tell_progress(&mut self, fields: impl FnOnce() -> Value) {
+        let is_recent = self
+            .told
+            .is_some_and(|told| told.elapsed() < PROGRESS_EVERY);
+        if !self.json || is_recent {
             return;
         }
         self.told = Some(Instant::now());
-        let fields = json!({
-            "requests": tally.requests,
-            "bytes_fetched": tally.bytes_fetched,
-            "bytes_payload": tally.bytes_payload,
-            "planned_bytes": planned_bytes,
-            "peak_bytes": tally.peak_bytes,
-            "seconds": self.elapsed().as_secs_f64(),
-        });
+        let mut fields = fields();
+        fields["seconds"] = json!(self.elapsed().as_secs_f64());
         self.event("progress", fields);
     }
 
     /// The last word of work that succeeded.
     pub fn done(&self, tally: &Tally) {
+        self.done_with(tally, Value::Null);
+    }
+
+    /// The same with more to say; `more` is an object or null.
+    pub fn done_with(&self, tally: &Tally, more: Value) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -132,7 +212,11 @@ impl Report {
             seconds: self.elapsed().as_secs_f64(),
             ..*tally
         };
-        self.event("done", serde_json::to_value(tally).unwrap_or_default());
+        let mut fields = serde_json::to_value(tally).unwrap_or_default();
+        if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {
+            fields.extend(more);
+        }
+        self.event("done", fields);
         self.detail(1, &summary(&tally));
     }
 
@@ -183,11 +267,21 @@ fn error_fields(failure: &Failure) -> Value {
     })
 }
 
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template(
-        "{bar:30} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {msg}, {eta} left",
-    )
-    .unwrap_or_else(|_| ProgressStyle::default_bar())
+fn style(unit: Unit) -> ProgressStyle {
+    let template = match unit {
+        Unit::Bytes => {
+            "{bar:30} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {msg}, {eta} left"
+        }
+        Unit::Peaks => "{bar:30} {human_pos}/{human_len} peaks {per_sec} {msg}, {eta} left",
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Seconds that the rest will take at the pace so far; null until that can be told.
+fn seconds_left(since: Duration, done: u64, total: u64) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "an estimate is made of it")]
+    let (done, left) = (done as f64, total.saturating_sub(done) as f64);
+    (done > 0.0).then(|| since.as_secs_f64() / done * left)
 }
 
 fn summary(tally: &Tally) -> String {

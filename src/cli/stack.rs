@@ -52,7 +52,7 @@ impl fmt::Display for Chosen {
 /// Walks the headers of all exposures and holds them together; says what the user should know.
 pub fn open(arguments: &arguments::Stack, cancel: &AtomicBool, report: &Report) -> Result<Opened> {
     let mut tally = Tally::default();
-    let options = options(arguments)?;
+    let options = options(&arguments.headers)?;
     let names = expand(&arguments.exposures, &options, &mut tally, report)?;
     let sources = names
         .iter()
@@ -107,10 +107,9 @@ fn images(
 }
 
 /// How servers are asked.
-pub fn options(arguments: &arguments::Stack) -> Result<Options> {
+pub fn options(headers: &[(String, String)]) -> Result<Options> {
     let options = Options::default();
-    let mut headers = arguments.headers.iter();
-    let options = headers.try_fold(options, |options, (name, value)| {
+    let options = headers.iter().try_fold(options, |options, (name, value)| {
         options.with_header(name, value)
     });
     Ok(options?)

@@ -107,6 +107,7 @@ where
         let mut foreman = Foreman {
             session: &session,
             bench: &bench,
+            sources,
             run,
             filled,
             outstanding: 0,
@@ -128,6 +129,7 @@ where
 struct Foreman<'r> {
     session: &'r Session,
     bench: &'r Bench,
+    sources: &'r [Source],
     run: &'r Run<'r>,
     filled: Receiver<Filled>,
     /// Slots lent and not yet back.
@@ -178,13 +180,24 @@ impl Foreman<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(Error::Interrupted),
             }
-            if self.told.elapsed() >= TICK {
-                self.told = Instant::now();
-                self.session.meter.settle(tally);
-                tally.seconds = self.before + self.started.elapsed().as_secs_f64();
-                on(Event::Progress(tally))?;
-            }
+            self.tell(job, tally, on)?;
         }
+    }
+
+    /// Tells of progress, unless it was told a moment ago.
+    fn tell<J, F>(&mut self, job: &J, tally: &mut Tally, on: &mut F) -> Result<(), Error>
+    where
+        J: Job,
+        F: for<'e> FnMut(Event<'e, J>) -> Result<(), Error>,
+    {
+        if self.told.elapsed() < TICK {
+            return Ok(());
+        }
+        self.told = Instant::now();
+        self.session.meter.settle(tally);
+        tally.seconds = self.before + self.started.elapsed().as_secs_f64();
+        tally.peak_bytes = tally.peak_bytes.max(job.peak());
+        on(Event::Progress(tally, job))
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -206,6 +219,8 @@ impl Foreman<'_> {
             let Some(item) = job.ready()? else { break };
             tally.sections += 1;
             on(Event::Item(item))?;
+            // A job may have much to hand out between two reads.
+            self.tell(job, tally, on)?;
         }
         // Looking for the next item may have freed the slots of the one before.
         self.lend(job);
@@ -231,7 +246,10 @@ impl Foreman<'_> {
         let (fetch, buffer) = work;
         self.outstanding -= 1;
         self.session.pace.ease();
-        tally.bytes_payload += fetch.reads.iter().map(crate::job::Read::len).sum::<u64>();
+        let source = self.sources.get(fetch.source as usize);
+        if !source.is_some_and(Source::is_scratch) {
+            tally.bytes_payload += fetch.reads.iter().map(crate::job::Read::len).sum::<u64>();
+        }
         job.filled(&fetch, buffer)?;
         tally.peak_bytes = tally.peak_bytes.max(job.peak());
         Ok(())
@@ -270,15 +288,21 @@ fn fill(
         };
         let got = source.read(session, read.range.start, room)?;
         if got.bytes < length {
-            let at = read.range.start + got.bytes as u64;
+            let bytes = super::fault::spell(read.range.start, read.range.end);
             return Err(Error::Core(error::Error::Format {
                 file: source.name().to_owned(),
-                at,
-                what: format!(
-                    "the file ends here, but its header promises bytes {}: it is truncated; \
-                     fetch it again",
-                    super::fault::spell(read.range.start, read.range.end)
-                ),
+                at: read.range.start + got.bytes as u64,
+                what: if source.is_scratch() {
+                    format!(
+                        "the file ends here, though bytes {bytes} were written: something else \
+                         has changed it; begin anew"
+                    )
+                } else {
+                    format!(
+                        "the file ends here, but its header promises bytes {bytes}: it is \
+                         truncated; fetch it again"
+                    )
+                },
             }));
         }
     }

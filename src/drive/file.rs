@@ -42,25 +42,59 @@ pub(super) fn read(
     let total = identity.total.unwrap_or(0);
     let wanted = total.saturating_sub(start).min(buffer.len() as u64);
     let wanted = usize::try_from(wanted).unwrap_or(buffer.len());
-    let mut got = 0;
     session.meter.request();
-    while got < wanted {
-        session.halt.check()?;
-        let piece = wanted.min(got + PIECE);
-        match read_at(&file, &mut buffer[got..piece], start + got as u64) {
-            Ok(0) => return Err(changed(name, "it became shorter")),
-            Ok(n) => {
-                got += n;
-                session.meter.fetched(n);
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::io(name, "read", &error)),
-        }
+    let counted = |bytes| session.meter.fetched(bytes);
+    let got = fill(session, &file, name, start, &mut buffer[..wanted], counted)?;
+    if got < wanted {
+        return Err(changed(name, "it became shorter"));
     }
     Ok(Got {
         bytes: got,
         total: Some(total),
     })
+}
+
+/// Fills `buffer` from byte `start` of a file that this program writes; less only where it ends.
+///
+/// # Errors
+/// [`Error::Io`], and [`Error::Interrupted`].
+pub(super) fn read_scratch(
+    session: &Session,
+    name: &str,
+    path: &Path,
+    start: u64,
+    buffer: &mut [u8],
+) -> Result<Got, Error> {
+    let file = File::open(path).map_err(|error| Error::io(name, "read back", &error))?;
+    let bytes = fill(session, &file, name, start, buffer, |_| {})?;
+    // It grows: what its size is says nothing.
+    Ok(Got { bytes, total: None })
+}
+
+/// Reads until the buffer is full or the file ends.
+fn fill(
+    session: &Session,
+    file: &File,
+    name: &str,
+    start: u64,
+    buffer: &mut [u8],
+    counted: impl Fn(usize),
+) -> Result<usize, Error> {
+    let mut got = 0;
+    while got < buffer.len() {
+        session.halt.check()?;
+        let piece = buffer.len().min(got + PIECE);
+        match read_at(file, &mut buffer[got..piece], start + got as u64) {
+            Ok(0) => break,
+            Ok(n) => {
+                got += n;
+                counted(n);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io(name, "read", &error)),
+        }
+    }
+    Ok(got)
 }
 
 fn open(name: &str, path: &Path) -> Result<(File, Identity), Error> {

@@ -4,7 +4,7 @@
 //! its connection's buffers, about 72 KiB. When a function returns, whether well or with an error,
 //! no request of its is running any more.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ pub use super::crew::run;
 pub use super::options::Options;
 use super::policy::Identity;
 use super::session::{Got, Session};
-pub use super::walk::{Found, walk, walk_all};
+pub use super::walk::{Found, follow, walk, walk_all};
 use super::{Error, file, part, url};
 use crate::job::{Job, Tally};
 
@@ -30,8 +30,8 @@ pub struct Run<'a> {
 pub enum Event<'e, J: Job + 'e> {
     /// The job finished an item.
     Item(J::Item<'e>),
-    /// A twentieth of a second or more has passed.
-    Progress(&'e Tally),
+    /// A twentieth of a second or more has passed: what it has cost so far, and the job itself.
+    Progress(&'e Tally, &'e J),
 }
 
 /// Something that ranges are read from: a local file or a URL.
@@ -47,6 +47,8 @@ pub struct Source {
 enum Place {
     File(PathBuf),
     Web(String),
+    /// A file that this program itself is writing.
+    Scratch(PathBuf),
 }
 
 impl Source {
@@ -64,7 +66,7 @@ impl Source {
                 if url::origin(&target).is_none_or(|(_, host, _)| host.is_empty()) {
                     return Err(unspoken(name, "this address names no host"));
                 }
-                (Place::Web(target), Identity::default())
+                (Place::Web(url::encoded(&target)), Identity::default())
             }
             Some(scheme) if scheme.eq_ignore_ascii_case("file") => {
                 let path = url::local_path(name)
@@ -90,6 +92,20 @@ impl Source {
             options: options.clone(),
             known: Mutex::new(known),
         })
+    }
+
+    /// A file that a job writes and reads back: it may not be there yet, and it grows.
+    ///
+    /// No version of it is told from another, and its reads count as neither requests nor bytes
+    /// fetched nor payload. A read beyond what was written finds the file too short.
+    #[must_use]
+    pub fn scratch(path: &Path) -> Self {
+        Self {
+            name: path.to_string_lossy().into_owned(),
+            place: Place::Scratch(path.to_owned()),
+            options: Options::default(),
+            known: Mutex::default(),
+        }
     }
 
     /// The path or URL as it was given, without a user name or password: what errors name.
@@ -142,7 +158,13 @@ impl Source {
                 file::read(session, &self.name, path, &self.identity(), start, buffer)
             }
             Place::Web(_) => part::read(session, self, start, buffer),
+            Place::Scratch(path) => file::read_scratch(session, &self.name, path, start, buffer),
         }
+    }
+
+    /// Whether this is a file of the program's own.
+    pub(super) fn is_scratch(&self) -> bool {
+        matches!(self.place, Place::Scratch(_))
     }
 
     pub(super) fn options(&self) -> &Options {
@@ -153,7 +175,7 @@ impl Source {
     pub(super) fn url(&self) -> &str {
         match &self.place {
             Place::Web(url) => url,
-            Place::File(_) => "",
+            Place::File(_) | Place::Scratch(_) => "",
         }
     }
 

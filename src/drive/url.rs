@@ -61,6 +61,30 @@ pub(super) fn without_fragment(url: &str) -> &str {
     url.split_once('#').map_or(url, |(url, _)| url)
 }
 
+/// The URL with what HTTP cannot carry (blanks, letters beyond ASCII) percent-encoded.
+///
+/// RFC 3986 §2.1. What is encoded already stays as it is, so that nothing is encoded twice.
+pub(super) fn encoded(url: &str) -> String {
+    let mut out = String::with_capacity(url.len());
+    for byte in url.bytes() {
+        if byte.is_ascii_graphic()
+            && !matches!(
+                byte,
+                b'"' | b'<' | b'>' | b'`' | b'\\' | b'^' | b'{' | b'|' | b'}'
+            )
+        {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            out.push(char::from(HEX[usize::from(byte >> 4)]));
+            out.push(char::from(HEX[usize::from(byte & 15)]));
+        }
+    }
+    out
+}
+
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
+
 /// The URL with user name and password struck out, for messages.
 pub(super) fn redacted(url: &str) -> String {
     match authority(url).and_then(|authority| authority.rsplit_once('@')) {
@@ -175,6 +199,24 @@ mod tests {
     fn secrets_are_struck_out() {
         assert_eq!(redacted("http://u:p@h/a@b"), "http://***@h/a@b");
         assert_eq!(redacted("http://h/a@b"), "http://h/a@b");
+    }
+
+    #[test]
+    fn what_http_cannot_carry_is_encoded_once() {
+        for (url, is) in [
+            (
+                "http://h/a b/\u{b5}m.ibd?q=x y",
+                "http://h/a%20b/%C2%B5m.ibd?q=x%20y",
+            ),
+            ("http://h/a%20b.ibd", "http://h/a%20b.ibd"),
+            (
+                "http://u:p@[::1]:8/a(1)~b,c;d.ibd",
+                "http://u:p@[::1]:8/a(1)~b,c;d.ibd",
+            ),
+        ] {
+            assert_eq!(encoded(url), is);
+            assert_eq!(encoded(is), is);
+        }
     }
 
     #[test]

@@ -49,6 +49,54 @@ fn walk_in<M: Machine>(session: &Session, source: &Source, machine: &mut M) -> F
     }
 }
 
+/// Runs a machine over a source as [`walk`] does, for long walks: it can be cancelled, and `on` sees
+/// about every twentieth of a second what it has cost so far.
+///
+/// # Cost
+/// As [`walk`], and one thread that reads.
+///
+/// # Errors
+/// The machine's, those of reading, and [`Error::Interrupted`].
+pub fn follow<M>(
+    source: &Source,
+    machine: &mut M,
+    run: &Run<'_>,
+    tally: &mut Tally,
+    mut on: impl FnMut(&Tally),
+) -> Found<M::Item>
+where
+    M: Machine + Send,
+    M::Item: Send,
+{
+    let session = Session::new(source.options().own_agent(1), 1);
+    let (started, before) = (Instant::now(), tally.seconds);
+    let (sender, receiver) = mpsc::channel();
+    let found = std::thread::scope(|scope| {
+        let session = &session;
+        scope.spawn(move || {
+            // Nobody listens any more after a cancel.
+            let _ = sender.send(walk_in(session, source, machine));
+        });
+        loop {
+            match receiver.recv_timeout(TICK) {
+                Ok(found) => return found,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::Interrupted),
+            }
+            if run.cancel.load(Ordering::SeqCst) {
+                session.stop();
+                return Err(Error::Interrupted);
+            }
+            session.meter.settle(tally);
+            tally.seconds = before + started.elapsed().as_secs_f64();
+            on(tally);
+        }
+    });
+    session.meter.settle(tally);
+    tally.seconds = before + started.elapsed().as_secs_f64();
+    found
+}
+
 /// Runs one machine over each source, several at a time, and gives what each found, in order.
 ///
 /// One source's failure does not stop the others. `on` sees each outcome as it comes, with the

@@ -12,6 +12,10 @@ use std::process::Command;
 ///   the folder of its binding, once plainly and, if they know it, once with `--job`.
 /// - benches/NAME.mjs that knows `--bench`: runs under Node against the built site. Other scripts there
 ///   are servers and parts of benches.
+///
+/// Other folders hold what several benches are measured on. Beside what users have otherwise they are
+/// set by benches/NAME.py, which say how they are run; `cargo run --release --no-default-features
+/// --example generate_ions` writes large imaging datasets.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     let wanted = match words {
         [] => "",

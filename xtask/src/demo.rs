@@ -1,4 +1,4 @@
-//! The page on a demo stack, in one command.
+//! The pages on demo data, in one command.
 
 use crate::setup::{browser, node};
 use crate::{Outcome, place, program, site};
@@ -10,8 +10,13 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Where the page finds its stack, and that it is to start by itself.
-const STATE: &str = "#src=data/exposures.txt&run=1";
+/// The stack page: where it finds its stack, and that it is to start by itself.
+const STACK: &str = "#src=data/exposures.txt&run=1";
+
+/// The ion page: its store, and the m/z of two phosphatidylcholines, adenosine and a cerebroside, of
+/// which the first three are red, green and blue.
+const IONS: &str = "ions.html#src=data/tissue.sectile\
+    &mz=734.56943,788.61638,268.10403,848.63763&rgb=0,1,2";
 
 const PORT: u16 = 8787;
 
@@ -66,15 +71,25 @@ fn show(options: &Options) -> Outcome {
     let sectile = build_program()?;
     let folder = place::demo();
     program::run(program::command(&sectile).arg("demo-data").arg(&folder))?;
+    pack(&sectile, &folder)?;
     let port = free_port(options)?;
     let mut server = serve(&sectile, port)?;
-    let address = format!("http://127.0.0.1:{port}/{STATE}");
+    let [stack, ions] = [STACK, IONS].map(|page| format!("http://127.0.0.1:{port}/{page}"));
     if options.once {
-        return visit(&address);
+        return visit(&stack, &ions);
     }
-    println!("\n  The demo stack and its median:  {address}\n  Ctrl-C ends it.\n");
-    open(&address);
+    println!("\n  The demo stack and its median:   {stack}");
+    println!("  The demo tissue and its ions:    {ions}\n  Ctrl-C ends it.\n");
+    open(&stack);
     server.wait()
+}
+
+/// Packs the demo's imaging dataset into the store that the ion page opens.
+fn pack(sectile: &Path, folder: &Path) -> Outcome {
+    let mut pack = program::command(sectile);
+    pack.arg("pack").arg(folder.join("tissue.imzML"));
+    pack.arg("-o").arg(folder.join("tissue.sectile"));
+    program::run(&mut pack)
 }
 
 /// The command line program, in the profile of the tests: optimised enough to serve and to write the
@@ -118,16 +133,16 @@ fn free_port(options: &Options) -> Outcome<u16> {
         .map_err(|error| format!("port {wanted} cannot be used ({error}); choose one with --port"))
 }
 
-fn visit(address: &str) -> Outcome {
+fn visit(stack: &str, ions: &str) -> Outcome {
     node::packages()?;
     let browser = browser::ensure()?;
     let mut script = program::command("node");
     script
         .arg("tests/web/demo.mjs")
-        .args(["--address", address]);
+        .args(["--stack", stack, "--ions", ions]);
     script.args([OsStr::new("--chromium"), browser.chromium.as_os_str()]);
     script.arg("--out").arg(place::demo());
-    // Its one line is the result; why it failed is on stderr already.
+    // Its lines are the results; why it failed is on stderr already.
     script.stderr(Stdio::inherit());
     eprintln!("$ {}", program::shown(&script));
     print!("{}", program::output(&mut script)?);

@@ -25,9 +25,9 @@ type Outcome<T = ()> = Result<T, String>;
 const USAGE: &str = "\
 cargo xtask <command>
 
-  demo [--once] [--port N]   build the page, write the demo stack, serve both, print the address;
-                             --once opens it in headless Chromium, saves pictures under
-                             target/demo, prints the tally as one line of JSON and leaves
+  demo [--once] [--port N]   build the pages, write the demo stack and tissue, serve both, print
+                             the addresses; --once opens them in headless Chromium, saves pictures
+                             under target/demo, prints one line of JSON for each and leaves
   test [--only STEP]         everything that CI runs; `--list` names the steps
   bench [NAME]               the benches, as lines of JSON
   size                       bytes of the wasm and the scripts, as lines of JSON

@@ -4,6 +4,8 @@ pub mod ion;
 #[path = "../../sample/lines.rs"]
 mod lines;
 
+mod dataset;
+
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::median::{Kernel, Samples, nanmedian};
 use wasm_bindgen::prelude::*;

@@ -1,9 +1,12 @@
-//! `sectile demo-data`: a stack to try things on, the same bytes on every machine.
+//! `sectile demo-data`: a stack and a dataset to try things on, the same bytes on every machine.
 //!
-//! Exposures in the layout of space telescopes' drizzled products: an empty primary HDU, then the
+//! The stack is exposures in the layout of space telescopes' drizzled products: an empty primary HDU, then the
 //! image in an extension `SCI` with unit and world coordinates.
 
+mod exponential;
 mod exposure;
+mod ions;
+mod noise;
 mod random;
 mod sky;
 
@@ -31,13 +34,15 @@ pub fn run(arguments: &DemoData, report: &mut Report) -> Result<()> {
     let folder = &arguments.folder;
     fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "cannot make it", &error))?;
     let demo = Demo::new(arguments);
-    let files = demo.write(folder)?;
+    let mut files = demo.write(folder)?;
+    files.extend(ions::write(folder, arguments.seed)?.map(str::to_owned));
     for name in &files {
         let path = folder.join(name);
         report.event("file", json!({ "path": path.to_string_lossy() }));
     }
     report.line(&format!(
-        "{}: {} exposures of {}×{} pixels, their list exposures.txt, and truth.fits",
+        "{}: {} exposures of {}×{} pixels, their list exposures.txt and truth.fits; tissue.imzML \
+         with tissue.ibd, and tissue_truth.csv",
         folder.display(),
         arguments.exposures,
         arguments.size,

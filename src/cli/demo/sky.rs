@@ -2,6 +2,7 @@
 //!
 //! Only `+ − × ÷` and square roots are used, which IEEE 754 rounds the same everywhere.
 
+use super::noise::Noise;
 use super::random::{Random, direction};
 
 /// Surface brightness of the empty sky in MJy/sr.
@@ -57,9 +58,9 @@ impl Canvas {
 
     /// Fills every pixel: a gradient and a cloud with bright rims and a dark lane.
     fn nebula(&mut self, seed: u64) {
-        let rims = Noise(Random::new(seed, &[10]).next());
-        let warp = Noise(Random::new(seed, &[11]).next());
-        let dust = Noise(Random::new(seed, &[12]).next());
+        let rims = Noise::new(seed, &[10]);
+        let warp = Noise::new(seed, &[11]);
+        let dust = Noise::new(seed, &[12]);
         let size = self.length();
         for y in 0..self.size {
             for x in 0..self.size {
@@ -158,45 +159,6 @@ impl Canvas {
             }
         }
     }
-}
-
-/// Smooth noise in `[0, 1)` on a lattice of hashed numbers.
-struct Noise(u64);
-
-impl Noise {
-    /// Several octaves, each half as strong and twice as fine as the last; normalised to `[0, 1)`.
-    fn cloud(&self, x: f64, y: f64, octaves: u32) -> f64 {
-        let (mut sum, mut weight, mut total, mut scale) = (0.0, 1.0, 0.0, 1.0);
-        for octave in 0..octaves {
-            // The offset keeps the octaves' lattice points apart.
-            let shift = 31.7 * f64::from(octave);
-            sum += weight * self.value(x * scale + shift + 64.0, y * scale + 2.0 * shift + 64.0);
-            total += weight;
-            weight *= 0.5;
-            scale *= 2.0;
-        }
-        sum / total
-    }
-
-    fn value(&self, x: f64, y: f64) -> f64 {
-        let (column, row) = (x.floor(), y.floor());
-        let (fx, fy) = (ease(x - column), ease(y - row));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "places are positive and small"
-        )]
-        let (column, row) = (column as u64, row as u64);
-        let at = |dx: u64, dy: u64| Random::new(self.0, &[(column + dx) << 32 | (row + dy)]).unit();
-        let low = at(0, 0) + (at(1, 0) - at(0, 0)) * fx;
-        let high = at(0, 1) + (at(1, 1) - at(0, 1)) * fx;
-        low + (high - low) * fy
-    }
-}
-
-/// Perlin's quintic: no crease where lattice cells meet.
-fn ease(t: f64) -> f64 {
-    t * t * t * (t * (t * 6.0 - 15.0) + 10.0)
 }
 
 /// The whole part of a number that is not negative.

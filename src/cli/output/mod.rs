@@ -1,13 +1,14 @@
-//! What `median` writes, and how it goes on after a kill.
+//! What commands write: nothing half-written is ever seen under a final name.
 //!
-//! Finished sections go into a [`part`] file beside the output, which is a FITS file in the making
+//! What is written in one go is a [`fresh`] file. `median` also goes on after a kill: finished
+//! sections go into a [`part`] file beside the output, which is a FITS file in the making
 //! ([`layout`]); a [`journal`] tells which rows of it are on the disk. When all are, the part gets
-//! the final name, or is converted ([`convert`], [`tiles`]) into a file that does. So nothing
-//! half-written is ever seen under the final name.
+//! the final name, or is converted ([`convert`], [`tiles`]) into a file that does.
 
 mod convert;
 mod coverage;
 pub mod format;
+pub mod fresh;
 pub mod journal;
 pub mod layout;
 pub mod part;
@@ -52,29 +53,9 @@ pub struct Wanted {
 impl Wanted {
     /// Refuses, before anything is fetched, what would fail in the end.
     pub fn check(&self) -> Result<()> {
-        let target = &self.target;
-        if target.is_dir() {
-            return Err(Failure::input(
-                "file",
-                format!("{}: is a folder; name a file", target.display()),
-            ));
-        }
-        for path in std::iter::once(target).chain(&self.tiles) {
-            let folder = match path.components().as_path().parent() {
-                Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
-                Some(parent) => parent,
-                None => continue,
-            };
-            if !folder.is_dir() {
-                return Err(Failure::input(
-                    "missing",
-                    format!(
-                        "{}: there is no folder {}",
-                        path.display(),
-                        folder.display()
-                    ),
-                ));
-            }
+        refuse_folder(&self.target)?;
+        for path in std::iter::once(&self.target).chain(&self.tiles) {
+            demand_parent(path)?;
         }
         match &self.tiles {
             Some(tiles) => tiles::check(tiles),
@@ -95,6 +76,41 @@ impl Wanted {
         budget.reserve(bytes, "making tiles of so wide an image")?;
         Ok(bytes)
     }
+}
+
+/// Refuses an output that is a folder, or that would lie in one that is not there.
+pub fn check_target(target: &Path) -> Result<()> {
+    refuse_folder(target)?;
+    demand_parent(target)
+}
+
+fn refuse_folder(target: &Path) -> Result<()> {
+    if target.is_dir() {
+        return Err(Failure::input(
+            "file",
+            format!("{}: is a folder; name a file", target.display()),
+        ));
+    }
+    Ok(())
+}
+
+fn demand_parent(path: &Path) -> Result<()> {
+    let folder = match path.components().as_path().parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => return Ok(()),
+    };
+    if !folder.is_dir() {
+        return Err(Failure::input(
+            "missing",
+            format!(
+                "{}: there is no folder {}",
+                path.display(),
+                folder.display()
+            ),
+        ));
+    }
+    Ok(())
 }
 
 /// An output in the making, locked for this process.
@@ -240,7 +256,7 @@ fn earlier(
 }
 
 /// Renames a file that is whole; what bore the name before is replaced at once.
-fn name_finally(from: &Path, to: &Path) -> Result<()> {
+pub fn name_finally(from: &Path, to: &Path) -> Result<()> {
     let refused =
         |error: &std::io::Error| Failure::file(to, "cannot give the output its name", error);
     fs::File::open(from)

@@ -11,6 +11,10 @@ pub const PART: &str = ".sectile-part";
 pub const JOURNAL: &str = ".sectile-journal";
 /// Ends the name of a converted file until it gets its final name.
 pub const FRESH: &str = ".sectile-fresh";
+/// Ends the name of the checkpoint of a packing.
+pub const STATE: &str = ".sectile-state";
+/// Ends the name of the file that peaks are spilled to.
+pub const SPILL: &str = ".sectile-spill";
 /// Ends the name of a folder of tiles until it gets its final name.
 pub const TILES: &str = ".sectile-tiles";
 

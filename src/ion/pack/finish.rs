@@ -2,6 +2,7 @@
 
 use super::job::{BATCH, File, From, Out, PackJob, Stage, index_bytes, length};
 use super::measure::Measure;
+use super::named::source_name;
 use super::report::Report;
 use super::spectrum;
 use super::turn::Turn;
@@ -170,11 +171,10 @@ impl PackJob {
     /// What the store says about its source, and what was done to it.
     fn meta(&self) -> Meta {
         let dataset = &self.dataset;
-        let name = dataset.file.rsplit(['/', '\\']).next();
         let mut warnings = dataset.warnings.clone();
         warnings.extend(self.repairs());
         Meta {
-            source: name.unwrap_or_default().to_owned(),
+            source: source_name(&dataset.file),
             writer: concat!("sectile ", env!("CARGO_PKG_VERSION")).to_owned(),
             instrument: dataset.instrument.clone(),
             polarity: dataset.polarity.name().to_owned(),

@@ -182,8 +182,8 @@ impl PackJob {
     /// its end; the spill and the store must hold what that job put before it.
     ///
     /// # Errors
-    /// [`Error::Budget`](crate::error::Error::Budget) if the plan's budget or the allocator has not
-    /// enough; [`Error::Parameter`](crate::error::Error::Parameter) with the name `plan` for the plan
+    /// [`Error::Budget`] if the plan's budget or the allocator has not
+    /// enough; [`Error::Parameter`] with the name `plan` for the plan
     /// of another dataset, and with the name `state` and the reason if the checkpoint cannot be gone on from: then start anew, without one.
     pub fn new(mut dataset: Dataset, plan: Plan, resume: Option<&[u8]>) -> Result<Self> {
         let mut budget = Budget::new(plan.memory);
@@ -269,7 +269,7 @@ impl PackJob {
     /// still missing (a driver may start a read over).
     ///
     /// # Errors
-    /// [`Error::Unexpected`](crate::error::Error::Unexpected) for bytes that were not asked for.
+    /// [`Error::Unexpected`] for bytes that were not asked for.
     pub fn feed(
         &mut self,
         slot: u32,
@@ -285,7 +285,7 @@ impl PackJob {
     /// Says that every read of a fetch has been fed whole.
     ///
     /// # Errors
-    /// [`Error::Unexpected`](crate::error::Error::Unexpected) naming the first read that lacks bytes.
+    /// [`Error::Unexpected`] naming the first read that lacks bytes.
     pub fn complete(&mut self, slot: u32) -> Result<()> {
         self.lane.complete(slot, &self.names)
     }

@@ -9,6 +9,7 @@ mod finish;
 pub mod job;
 mod lane;
 mod measure;
+mod named;
 mod pile;
 pub mod plan;
 pub mod report;

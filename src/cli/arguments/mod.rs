@@ -1,12 +1,19 @@
 //! The grammar of the command line.
 
+mod ions;
+
 use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sectile::fits::hdu::Selection;
 
-/// Medians of FITS stacks straight from where the files lie, in one memory budget.
+pub use ions::{
+    Choosing, Drawing, Ion, Mass, Pack, Packing, PlanIon, PlanPack, PlanSpectrum, Reading, Spectrum,
+};
+
+/// Medians of FITS stacks and ion images of imzML datasets, straight from where the files lie, in one
+/// memory budget.
 #[derive(Debug, Parser)]
 #[command(name = "sectile", version, propagate_version = true)]
 pub struct Arguments {
@@ -41,12 +48,19 @@ pub enum Color {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Tell what files hold: their HDUs, shapes, units and sky coordinates.
+    /// Tell what files hold: HDUs, shapes and sky of FITS files; grid, arrays and m/z of imzML
+    /// datasets and stores.
     Info(Info),
     /// Tell what a job would cost; fetches headers only.
     Plan(Plan),
     /// Write the per-pixel median of a stack of exposures.
     Median(Median),
+    /// Pack an imzML dataset into a store, sorted by m/z, that ion images are drawn from.
+    Pack(Pack),
+    /// Draw ion images from a store.
+    Ion(Ion),
+    /// Write the spectrum of a pixel or a region.
+    Spectrum(Spectrum),
     /// Serve the pages, and a folder of data by ranges.
     Serve(Serve),
     /// List and remove what killed runs have left in a folder.
@@ -58,7 +72,7 @@ pub enum Command {
 /// Arguments of `sectile info`.
 #[derive(Debug, Args)]
 pub struct Info {
-    /// FITS files or URLs.
+    /// FITS files, .imzML files, .sectile stores, or URLs.
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<String>,
 }
@@ -76,6 +90,12 @@ pub struct Plan {
 pub enum Planned {
     /// The per-pixel median of a stack.
     Median(Box<PlanMedian>),
+    /// Packing an imzML dataset.
+    Pack(Box<PlanPack>),
+    /// Ion images from a store.
+    Ion(Box<PlanIon>),
+    /// The spectrum of a pixel or a region.
+    Spectrum(Box<PlanSpectrum>),
 }
 
 /// Arguments of `sectile plan median`: those of `sectile median`, so that a command line can be
