@@ -85,7 +85,7 @@
 //! # Tables
 //!
 //! The pixel table is two columns of f32, each with all pixels: the sum of the pixel's intensities (TIC),
-//! and their root mean square over its stored peaks; both 0 without peaks.
+//! and their root mean square over the points as acquired, dropped zeros included; both 0 without points.
 //!
 //! The bin table is three columns of f32, each with all bins: the sum of the bin's intensities over the
 //! number of spectra; the greatest intensity of one peak; the intensity-weighted mean of m/z as a fraction
