@@ -10,7 +10,8 @@ import { Layers } from './layers.js';
 import { Readout } from './readout.js';
 import { Session } from './session.js';
 import { StackPanel } from './stack-panel.js';
-import { parseFragment, Permalink } from './state.js';
+import { Permalink } from './permalink.js';
+import { formatFragment, parseFragment } from './state.js';
 import { watchDrops } from './sources.js';
 import { View } from '../view/view.js';
 
@@ -18,7 +19,7 @@ import { View } from '../view/view.js';
 class Page {
   constructor() {
     this.state = parseFragment(location.hash);
-    this.permalink = new Permalink(() => this.state);
+    this.permalink = new Permalink(() => formatFragment(this.state));
     this.notice = new Notice(byId('notice'));
     this.session = new Session();
     this.view = new View(byId('view'));
