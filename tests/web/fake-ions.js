@@ -65,7 +65,7 @@ export class IonCompute {
       }
       if (this.query.get('fail') === 'pack' && step > 4 && !this.skipBad) throw new CoreError('format', 'kidney.ibd: spectrum 1204 (x 14, y 9): intensities end at byte 81,204 of 79,872. The file is cut short: copy it again.');
       record.packed = step;
-      const phase = step < 3 ? 'index' : step < 12 ? 'spill' : 'write';
+      const phase = step < 3 ? 'index' : step < 12 ? 'read' : 'sort';
       const plan = { payload_bytes: 251e6, requests: 62, spill_bytes: 188e6, store_bytes_estimate: 90e6, peak_bytes: 61e6 };
       onProgress?.({ phase, done: step * 12e6, total: STEPS * 12e6, seconds_left: (STEPS - step) * 2, peak_bytes: 41e6, plan });
     }
@@ -83,7 +83,7 @@ export class IonCompute {
     this.ions = this.query.has('empty') ? [] : IONS;
     this.info = {
       width: this.width, height: this.height, slices: Array.from({ length: n }, (_, i) => i * 10), spectra: spectra * n, peaks: this.ions.length * spectra * 30,
-      mz: this.ions.length > 0 ? [250.0117, 949.9873] : [0, 0], pixelSize: this.query.get('pixel') === 'none' ? null : [size[0], size[1] ?? size[0]],
+      mz: this.ions.length > 0 ? [250.0117, 949.9873] : null, pixelSize: this.query.get('pixel') === 'none' ? null : [size[0], size[1] ?? size[0]],
       origin: (this.query.get('origin') ?? '1,1').split(',').map(Number), polarity: 'negative', representation: 'centroid', instrument: text ?? 'Orbitrap Exploris 240',
       source: text ?? name.split('/').pop(), bytes: 4.6e6, counts: { peaks_read: 1e6, zeros_dropped: 52221, unsorted_spectra: 3, duplicate_pixels: 0 },
       warnings: text ? [text] : this.query.has('warn') ? ['The UUID of the imzML file (5a…e1) differs from that of the ibd file (77…0c): they may not belong together.'] : [],
@@ -148,7 +148,7 @@ export class IonCompute {
 
   async planSpectrum() {
     const bytes = this.number('big', 4.6e6);
-    return this.pair ? { from: 'pair', requests: 1, bytes: 4812 } : { from: 'store', requests: Math.ceil(bytes / 2e6), bytes };
+    return this.pair ? { from: 'pair', pixels: 1, requests: 1, bytes: 4812 } : { from: 'store', pixels: 1, requests: Math.ceil(bytes / 2e6), bytes };
   }
 
   async spectrum(where, { signal } = {}) {
@@ -165,7 +165,7 @@ export class IonCompute {
     record.calls.push(['region', where]);
     await pause(this.delay, signal);
     const { from, requests, bytes } = await this.planSpectrum();
-    return { mz: Float64Array.from(this.ions, ([mz]) => mz), mean: Float64Array.from(this.ions, ([, strength]) => strength / 2), from, requests, bytes };
+    return { mz: Float64Array.from(this.ions, ([mz]) => mz), mean: Float64Array.from(this.ions, ([, strength]) => strength / 2), pixels: 12, from, requests, bytes };
   }
 
   async png(image, { alpha = false } = {}) {

@@ -3,8 +3,12 @@ import { stem } from './pair.js';
 
 /** A name for a file of an ion: dataset, m/z, ending. */
 export function exportName(dataset, part, extension) {
-  const base = stem(dataset).replace(/[^\p{L}\p{N}._+-]+/gu, '_').replace(/^[._]+/, '').slice(0, 80) || 'dataset';
-  return `${base}_${part}.${extension}`;
+  return `${safe(dataset)}_${part}.${extension}`;
+}
+
+/** A dataset's name without its ending, as every file system takes it. */
+function safe(dataset) {
+  return stem(dataset).replace(/[^\p{L}\p{N}._+-]+/gu, '_').replace(/^[._]+/, '').slice(0, 80) || 'dataset';
 }
 
 /** How an ion is named in a file: its m/z, and what the values were divided by. */
@@ -24,5 +28,5 @@ export async function exportImages(compute, planes, kind, dataset) {
 export async function exportStore(compute, dataset) {
   const blob = await compute.store();
   if (!blob) throw new Error('The store is not on this computer: it lies where it was opened from, and can be copied from there.');
-  download(blob, `${stem(dataset)}.sectile`);
+  download(blob, `${safe(dataset)}.sectile`);
 }

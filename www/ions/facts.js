@@ -26,7 +26,7 @@ export function facts(info) {
     ['Pixels', `${formatCount(info.width)} × ${formatCount(info.height)}${info.slices.length > 1 ? ` × ${info.slices.length} slices` : ''}`],
     ['Spectra', `${formatCount(info.spectra)}${info.spectra < pixels ? ` in ${formatCount(pixels)} pixels` : ''}`],
     ['Peaks', formatCount(info.peaks)],
-    ['m/z', info.peaks > 0 ? `${formatValue(info.mz[0])} to ${formatValue(info.mz[1])}` : 'none'],
+    ['m/z', info.mz ? `${formatValue(info.mz[0])} to ${formatValue(info.mz[1])}` : 'none'],
     ['Pixel size', pixelText(info.pixelSize)],
     ['Polarity', info.polarity || 'unknown'],
     ['Spectra hold', { centroid: 'centroids', profile: 'profiles' }[info.representation] ?? 'not stated'],

@@ -3,18 +3,8 @@ import { byId, make, say } from '../app/dom.js';
 import { formatCount, formatSeconds } from '../app/format.js';
 import { isLocal, nameOf } from './pair.js';
 
-/** What the phases of packing do, in words. */
-const PHASES = {
-  index: 'Reading the imzML',
-  sample: 'Looking at how the peaks lie',
-  count: 'Counting the peaks',
-  spill: 'Sorting by parts',
-  partition: 'Sorting by parts',
-  sort: 'Writing the store',
-  write: 'Writing the store',
-  merge: 'Writing the store',
-  finish: 'Finishing',
-};
+/** The phases of packing, in words. */
+const PHASES = { index: 'Reading the imzML', read: 'Reading the spectra', sort: 'Sorting by m/z', done: 'Finishing' };
 
 /** How far opening and packing are; cancel, and going on afterwards. */
 export class PackingPanel {

@@ -101,19 +101,22 @@ export class SpectrumPanel {
     this.reading = ending;
     const { signal } = ending;
     try {
-      const plan = await this.session.core().planSpectrum();
+      const slice = this.state().sl;
+      const wish = kind === 'pixel' ? { x: where.x, y: where.y, slice } : { ...where.shape, slice };
+      const plan = await this.session.core().planSpectrum(wish);
       if (signal.aborted) return;
-      if (plan.from === 'store' && plan.bytes > DEAR && !this.agreed) {
+      // From a pair whose index has not been read the cost is not known yet; it is a part of the pair only.
+      if (plan.bytes !== null && plan.bytes > DEAR && !this.agreed) {
         this.ask(kind, plan);
         return;
       }
       say(byId('spectrum-note'), kind === 'pixel' ? 'Reading the pixel…' : 'Reading the region…');
       this.show(null, byId('spectrum-note').textContent, 'Reading…');
-      const slice = this.state().sl;
-      const found = kind === 'pixel' ? await this.session.core().spectrum({ x: where.x, y: where.y, slice }, { signal }) : await this.session.core().region({ ...where.shape, slice }, { signal });
+      const found = kind === 'pixel' ? await this.session.core().spectrum(wish, { signal }) : await this.session.core().region(wish, { signal });
       if (signal.aborted) return;
       const values = found.intensity ?? found.mean;
-      this.show({ mz: found.mz, values, name: where.name }, [where.text, `${formatCount(found.mz.length)} peaks`, cost(found)].join(' · '));
+      const whose = kind === 'pixel' ? where.text : `Mean of ${formatCount(found.pixels)} acquired pixels`;
+      this.show({ mz: found.mz, values, name: where.name }, [whose, `${formatCount(found.mz.length)} peaks`, cost(found)].join(' · '), kind === 'pixel' ? 'This pixel was not acquired, or has no peaks.' : undefined);
     } catch (error) {
       if (signal.aborted || error.name === 'AbortError') return;
       this.show(null, '', 'The spectrum could not be read.');
@@ -125,7 +128,8 @@ export class SpectrumPanel {
     this.show(null, '', '');
     const what = kind === 'pixel' ? 'the spectrum of a pixel' : 'the spectrum of a region';
     byId('ask').hidden = false;
-    say(byId('ask-text'), `A store holds peaks in the order of m/z: ${what} takes a full pass over ${formatBytes(plan.bytes)} (${formatCount(plan.requests)} requests, about ${formatSeconds(plan.bytes / RATE)} or more). Opened by its imzML pair it would be one short read.`);
+    const costs = `${formatBytes(plan.bytes)} (${formatCount(plan.requests)} request${plan.requests === 1 ? '' : 's'}, about ${formatSeconds(plan.bytes / RATE)} or more)`;
+    say(byId('ask-text'), plan.from === 'pair' ? `From the imzML pair ${what} takes ${costs}.` : `A store holds peaks in the order of m/z: ${what} takes a full pass over ${costs}. Opened by its imzML pair it would be one short read.`);
     byId('ask-yes').focus();
   }
 
@@ -148,7 +152,7 @@ export class SpectrumPanel {
     byId('plot-empty').hidden = !none;
     say(byId('plot-empty'), none ? empty : '');
     if (none) this.plot.clear();
-    else this.plot.data(spectrum.mz, spectrum.values, axis(this.session.info.mz));
+    else this.plot.data(spectrum.mz, spectrum.values, axis(this.session.info.mz ?? [0, 1]));
     this.enable();
   }
 
