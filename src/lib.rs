@@ -87,7 +87,10 @@ pub mod png;
 pub mod range;
 pub mod raster;
 pub mod stack;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(
+    target_arch = "wasm32",
+    any(feature = "wasm-stack", feature = "wasm-ions")
+))]
 pub mod wasm;
 
 #[doc = include_str!("design.md")]

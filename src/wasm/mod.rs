@@ -5,15 +5,23 @@
 //! room. Structures cross as plain objects with the names of the command line's `--json`, which
 //! [`record`] builds and takes apart: a JSON library would be a fifth of the module.
 //!
+//! What a page of one kind needs is a module of its own, chosen by a feature: `wasm-stack` and
+//! `wasm-ions`. Rooms that both need are in both.
+//!
 //! Errors are thrown as objects `{code, message, at}`; the module's JavaScript turns them into
 //! `CoreError`.
 
 #![allow(unreachable_pub, reason = "what is bound is reached from JavaScript")]
 
+mod bulk;
+#[cfg(feature = "wasm-stack")]
 mod export;
+mod png;
 mod policy;
 mod record;
+#[cfg(feature = "wasm-stack")]
 mod stack;
+#[cfg(feature = "wasm-stack")]
 mod walk;
 
 use wasm_bindgen::prelude::*;

@@ -1,6 +1,5 @@
 /** The driver: keeps requests in flight, feeds the core, hands out what is finished. */
 import { checked, CoreError, told } from './errors.js';
-import { memoryBytes } from './instance.js';
 import { pieces } from './source.js';
 
 /** Walks one source's headers. */
@@ -23,11 +22,11 @@ export async function walk(machine, source, { signal, tally }) {
  * @param {object} job the core's job
  * @param {import('./source.js').Source[]} sources
  * @param {{inFlight: number, signal?: AbortSignal, tally: import('./tally.js').Tally,
- *   onProgress?: () => void}} options
+ *   memoryBytes: () => number, onProgress?: () => void}} options
  * @returns {AsyncGenerator<Float64Array>} for each section its index, x0, y0, width, rows and step;
  *   the values are the job's until the next turn
  */
-export async function* run(job, sources, { inFlight, signal, tally, onProgress }) {
+export async function* run(job, sources, { inFlight, signal, tally, memoryBytes, onProgress }) {
   const controller = new AbortController();
   const stop = () => controller.abort(signal?.reason);
   signal?.throwIfAborted();
