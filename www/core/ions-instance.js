@@ -27,3 +27,17 @@ export function core() {
 export function memoryBytes() {
   return ions.memoryBytes();
 }
+
+/** Bytes that this realm's core can ever hold. */
+export function budget() {
+  return ions.budget;
+}
+
+/**
+ * A part of the core's memory, until it grows: to be used before anything else is asked of the core.
+ * @param {number} pointer
+ * @param {number} length
+ */
+export function memoryView(pointer, length) {
+  return new Uint8Array(ions.memory.buffer, pointer, length);
+}
