@@ -71,12 +71,14 @@
 //! | [`range`](mod@range), [`budget`] | merging ranges; one account of bytes | `error` |
 //! | [`job`] | what a job asks of a driver | those |
 //! | [`fits`], [`manifest`] | formats: bytes to images, lists to names | `job` |
+//! | [`store`] | the segment store: peaks sorted by m/z, read by ranges | `job` |
 //! | [`stack`] | exposures, plan, median | the formats |
 //! | [`raster`], [`png`], [`npy`] | values to pictures and files | `stack` |
 //! | [`drive`] | what an answer means; files and HTTP natively | `job` |
 //! | `wasm`, `cli` | the bindings and the program | all |
 
 pub mod budget;
+mod crc;
 pub mod drive;
 pub mod error;
 pub mod fits;
@@ -87,10 +89,8 @@ pub mod png;
 pub mod range;
 pub mod raster;
 pub mod stack;
-#[cfg(all(
-    target_arch = "wasm32",
-    any(feature = "wasm-stack", feature = "wasm-ions")
-))]
+pub mod store;
+#[cfg(target_arch = "wasm32")]
 pub mod wasm;
 
 #[doc = include_str!("design.md")]

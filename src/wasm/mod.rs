@@ -11,6 +11,7 @@
 //! Errors are thrown as objects `{code, message, at}`; the module's JavaScript turns them into
 //! `CoreError`.
 
+#![cfg(any(feature = "wasm-stack", feature = "wasm-ions"))]
 #![allow(unreachable_pub, reason = "what is bound is reached from JavaScript")]
 
 mod bulk;
