@@ -1,6 +1,7 @@
 //! Blocks that are in memory, within a limit of bytes.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::block::Block;
 use super::head::Head;
@@ -17,7 +18,7 @@ pub struct Blocks {
 
 #[derive(Debug)]
 struct Held {
-    bytes: Vec<u8>,
+    bytes: Rc<Vec<u8>>,
     used: u64,
 }
 
@@ -65,7 +66,7 @@ impl Blocks {
         self.held.insert(
             n,
             Held {
-                bytes: copy,
+                bytes: Rc::new(copy),
                 used: self.clock,
             },
         );
@@ -83,6 +84,18 @@ impl Blocks {
         };
         held.used = self.clock;
         Block::again(head, n, &held.bytes).map(Some)
+    }
+
+    /// The bytes of block `n`, if it is held. It counts as used now.
+    ///
+    /// They stay as they are while somebody has them, even if the block is let go here; whoever keeps them
+    /// counts them.
+    #[must_use]
+    pub fn bytes(&mut self, n: usize) -> Option<Rc<Vec<u8>>> {
+        self.clock += 1;
+        let held = self.held.get_mut(&n)?;
+        held.used = self.clock;
+        Some(held.bytes.clone())
     }
 
     /// Bytes held now.

@@ -1,0 +1,10 @@
+//! imzML 1.1: what an imaging mass-spectrometry dataset holds, and where.
+//!
+//! A dataset is a pair of files: XML in mzML's schema (`.imzML`), which describes every spectrum, and
+//! the arrays of all spectra in one binary file (`.ibd`). Both are read by range; the XML once, from
+//! beginning to end, into an index of 48 bytes a spectrum.
+
+pub mod dataset;
+pub mod extent;
+
+pub use dataset::Dataset;
