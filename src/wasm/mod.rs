@@ -17,6 +17,8 @@
 mod bulk;
 #[cfg(feature = "wasm-stack")]
 mod export;
+#[cfg(feature = "wasm-ions")]
+mod ions;
 mod png;
 mod policy;
 mod record;
@@ -25,10 +27,12 @@ mod stack;
 #[cfg(feature = "wasm-stack")]
 mod walk;
 
+use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use self::record::Record;
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::job::{Fetch, Machine, Step};
 
 /// What a call throws.
 type Thrown = JsValue;
@@ -51,6 +55,44 @@ fn offset(name: &'static str, value: f64) -> Result<u64, Thrown> {
             what: format!("{value} is not a byte offset"),
         })
     })
+}
+
+/// The range that a machine needs next, `[start, end]`; nothing once it is done.
+fn need<M: Machine>(machine: &mut M) -> Result<Option<Vec<f64>>, Thrown> {
+    loop {
+        match machine.step().map_err(thrown)? {
+            Step::Need(range) => return Ok(Some(vec![number(range.start), number(range.end)])),
+            Step::Ready(_) => {}
+            Step::Done => return Ok(None),
+        }
+    }
+}
+
+/// Hands a machine the bytes of the range that it needs; a negative `total` is a size that is not known.
+fn feed<M: Machine>(
+    machine: &mut M,
+    at: f64,
+    bytes: &Uint8Array,
+    total: f64,
+) -> Result<(), Thrown> {
+    let bytes = bulk::bytes(bytes)?;
+    let total = if total < 0.0 {
+        None
+    } else {
+        Some(offset("total", total)?)
+    };
+    machine
+        .feed(offset("at", at)?, &bytes, total)
+        .map_err(thrown)
+}
+
+/// A fetch for JavaScript: `[slot, source, start, end, start, end, …]`.
+fn flat(fetch: &Fetch) -> Vec<f64> {
+    let mut flat = vec![f64::from(fetch.slot), f64::from(fetch.source)];
+    for read in &fetch.reads {
+        flat.extend([number(read.range.start), number(read.range.end)]);
+    }
+    flat
 }
 
 /// An offset or a small number for JavaScript.
