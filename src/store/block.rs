@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::bits::unpack;
 use super::encode::Packing;
+pub use super::encode::{Columns, encode};
 use super::format::{GROUP, TAIL};
 use super::head::{Entry, Head, u32_at, u64_at};
 use super::layout::group_entry;
