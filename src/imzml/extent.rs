@@ -1,7 +1,8 @@
 //! Whether an `.ibd` is the one that an index speaks of, and whether all arrays lie inside it.
 
 use crate::error::{Error, Result};
-use crate::imzml::dataset::{Dataset, Spectrum};
+use crate::imzml::dataset::{Array, Dataset, Spectrum};
+use crate::imzml::value;
 
 /// Bytes of the UUID that an `.ibd` begins with.
 pub const UUID: u64 = 16;
@@ -43,7 +44,7 @@ pub(super) fn settle(dataset: &mut Dataset, ibd: &str, size: u64, first16: &[u8]
         _ => {}
     }
     let early = |s: &&Spectrum| {
-        let begins = |array: crate::imzml::dataset::Array| array.len > 0 && array.at < UUID;
+        let begins = |array: Array| array.len > 0 && array.at < UUID;
         begins(s.mz()) || begins(s.intensity())
     };
     let early = dataset.spectra.iter().filter(early).count();
@@ -59,14 +60,14 @@ pub(super) fn settle(dataset: &mut Dataset, ibd: &str, size: u64, first16: &[u8]
 /// A UUID as the imzML specification writes it: lower-case, with hyphens.
 #[must_use]
 pub fn hyphenated(uuid: &[u8; 16]) -> String {
-    let mut text = String::with_capacity(36);
-    for (place, byte) in uuid.iter().enumerate() {
-        if matches!(place, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
-        }
-    }
-    text
+    let digits = value::digits(uuid);
+    let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
+    [
+        part(0, 8),
+        part(8, 12),
+        part(12, 16),
+        part(16, 20),
+        part(20, 32),
+    ]
+    .join("-")
 }

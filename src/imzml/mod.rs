@@ -4,7 +4,21 @@
 //! the arrays of all spectra in one binary file (`.ibd`). Both are read by range; the XML once, from
 //! beginning to end, into an index of 48 bytes a spectrum.
 
+pub mod checksum;
 pub mod dataset;
+mod described;
+mod draft;
 pub mod extent;
+mod finish;
+mod foreign;
+pub mod ibd;
+mod index;
+pub mod pair;
+pub mod reader;
+mod sequence;
+pub mod spectrum;
+mod term;
+mod value;
+mod xml;
 
 pub use dataset::Dataset;
