@@ -148,7 +148,11 @@ impl schedule::Blocks for Known<'_> {
 
 fn check(head: &Head, windows: &[Window], wish: &Wish) -> Result<()> {
     windows.iter().try_for_each(Window::check)?;
-    let slices = head.layout.contents.slices;
+    check_wish(head.layout.contents.slices, wish)
+}
+
+/// Refuses a slice that does not exist, and no request in flight.
+pub(super) fn check_wish(slices: u32, wish: &Wish) -> Result<()> {
     if wish.slice >= slices {
         return Err(Error::Parameter {
             name: "slice",

@@ -11,4 +11,5 @@ pub mod normalise;
 mod reads;
 pub mod region;
 mod schedule;
+pub mod spectrum;
 pub mod window;

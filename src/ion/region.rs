@@ -48,6 +48,23 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// No pixel of a grid of so many.
+    pub(super) fn none(pixels: u32, budget: &mut Budget) -> Result<Self> {
+        Ok(Self {
+            bits: budget.allocate(pixels.div_ceil(64) as usize, "the region's pixels")?,
+            count: 0,
+        })
+    }
+
+    /// Chooses a pixel; one beyond the grid is passed over.
+    pub(super) fn insert(&mut self, pixel: u32) {
+        if let Some(word) = self.bits.get_mut(pixel as usize / 64) {
+            let bit = 1 << (pixel % 64);
+            self.count += u64::from(*word & bit == 0);
+            *word |= bit;
+        }
+    }
+
     /// Whether the pixel with this index, row by row, is chosen.
     #[must_use]
     pub fn has(&self, pixel: u32) -> bool {
@@ -92,12 +109,9 @@ impl Region {
     /// [`Error::Parameter`] for a region without any pixel of the grid, and a polygon of fewer than three or
     /// more than [`MOST_CORNERS`] corners or with a corner that is not finite; [`Error::Budget`].
     pub fn on(&self, width: u32, height: u32, budget: &mut Budget) -> Result<Chosen> {
-        let pixels = u64::from(width) * u64::from(height);
-        let words = usize::try_from(pixels.div_ceil(64)).unwrap_or(usize::MAX);
-        let mut chosen = Chosen {
-            bits: budget.allocate(words, "the region's pixels")?,
-            count: 0,
-        };
+        let pixels = u32::try_from(u64::from(width) * u64::from(height));
+        let pixels = pixels.map_err(|_| wrong(format!("a grid of {width}×{height} pixels has too many")))?;
+        let mut chosen = Chosen::none(pixels, budget)?;
         match self {
             Self::Pixel { x, y } => {
                 if *x < width && *y < height {
@@ -129,15 +143,10 @@ impl Region {
     }
 }
 
+/// Columns of one row; the grid's pixels are counted in u32.
 fn set(chosen: &mut Chosen, width: u32, y: u32, columns: Range<u32>) {
-    let row = u64::from(y) * u64::from(width);
-    for pixel in row + u64::from(columns.start)..row + u64::from(columns.end) {
-        let at = usize::try_from(pixel / 64).unwrap_or(usize::MAX);
-        if let Some(word) = chosen.bits.get_mut(at) {
-            let bit = 1 << (pixel % 64);
-            chosen.count += u64::from(*word & bit == 0);
-            *word |= bit;
-        }
+    for x in columns {
+        chosen.insert(y * width + x);
     }
 }
 
