@@ -33,10 +33,10 @@ const ROOMS: [(&str, &[&str]); 16] = [
 ];
 const FORMAT: &[&str] = &["error", "crc", "range", "budget", "job"];
 const REDUCTION: &[&str] = &[
-    "error", "range", "budget", "job", "fits", "imzml", "store", "manifest",
+    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest",
 ];
 const PLANE: &[&str] = &[
-    "error", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
+    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
 ];
 const TILE: &[&str] = &[
     "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
