@@ -175,12 +175,12 @@ export class IonStore {
   async spectrumOf(region, { slice = 0, inFlight = 6, signal, onProgress } = {}) {
     signal?.throwIfAborted();
     const tally = new Tally();
-    const wish = { ...region, slice, memory: this.memory, in_flight: inFlight };
+    const wish = { ...numbers(region), slice, memory: this.memory, in_flight: inFlight };
     const index = this.pair ? await this.indexed(signal, tally) : null;
     const [from, source] = index ? ['pair', this.pair.ibd] : ['store', this.source];
-    const job = checked(() => (index ?? this.inner).spectrum(wish));
+    const job = checked(() => (index ? index.spectrum(this.inner, wish) : this.inner.spectrum(wish)));
     try {
-      const total = job.bytes();
+      const total = job.plan().bytes;
       const progress = onProgress && (() => onProgress({ bytes: tally.bytes_payload, total }));
       let found;
       for await (const item of run(job, [source], { inFlight, signal, tally, memoryBytes, onProgress: progress })) found = item;
@@ -191,19 +191,26 @@ export class IonStore {
   }
 
   /**
-   * What the spectrum of a pixel costs.
-   * @returns {{from: 'pair' | 'store', requests: number | null, bytes: number | null}} from a pair it is one or two
-   *   small reads, whose number shows when its index has been read
+   * What the spectrum of a pixel or a region costs, before any of it is read. From a pair that is known once
+   * its index has been read; until then `null`.
+   * @param {{pixel: [number, number]} | {rect: [number, number, number, number]} | {polygon: [number, number][]}} region
+   * @param {{slice?: number, inFlight?: number}} [options]
+   * @returns {{from: 'pair' | 'store', pixels: number | null, requests: number | null, bytes: number | null}}
    */
-  planSpectrum() {
-    if (this.pair) return { from: 'pair', requests: null, bytes: null };
-    const { requests, bytes } = checked(() => this.inner.plan_spectrum(this.memory));
-    return { from: 'store', requests, bytes };
+  planSpectrum(region, { slice = 0, inFlight = 6 } = {}) {
+    if (this.pair && !this.index) return { from: 'pair', pixels: null, requests: null, bytes: null };
+    const wish = { ...numbers(region), slice, memory: this.memory, in_flight: inFlight };
+    const job = checked(() => (this.index ? this.index.inner.spectrum(this.inner, wish) : this.inner.spectrum(wish)));
+    try {
+      return { from: this.index ? 'pair' : 'store', ...job.plan() };
+    } finally {
+      release(job);
+    }
   }
 
   /** @private The pair's index, read when it is first needed. */
   async indexed(signal, tally) {
-    this.index ??= await PairIndex.read(this.pair.imzml, this.pair.ibd, { signal, tally, memory: this.memory / 2 });
+    this.index ??= await PairIndex.read(this.pair.imzml, this.pair.ibd, { signal, tally, memory: Math.floor(this.memory / 2) });
     return this.index.inner;
   }
 
@@ -242,4 +249,9 @@ function flat(wanted) {
     if ((ppm === undefined) === (da === undefined)) throw new CoreError('parameter', `m/z ${mz}: give either ppm or da`);
     return da === undefined ? [mz, ppm, 0] : [mz, da, 1];
   }));
+}
+
+/** A region's numbers as the core takes them. */
+function numbers(region) {
+  return Object.fromEntries(Object.entries(region).map(([name, value]) => [name, Float64Array.from(value.flat())]));
 }

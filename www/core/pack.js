@@ -1,5 +1,5 @@
 /** Packing: an imzML pair becomes a segment store, sorted by m/z within the budget. */
-import { checked, isTrap, release, told } from './errors.js';
+import { checked, release, told } from './errors.js';
 import { fileSource, MemoryFile } from './files.js';
 import { budget, core, memoryBytes, memoryView } from './ions-instance.js';
 import { identityOf, PairIndex } from './pair.js';
@@ -83,32 +83,41 @@ export class Packing {
     const memory = options.memory ?? budget();
     const tally = new Tally();
     const beat = new Beat(options.onProgress);
-    const index = await PairIndex.read(pair.imzml, pair.ibd, {
-      signal: options.signal,
-      tally,
-      memory: memory * INDEX_SHARE,
-      onProgress: (done, total) => beat.tell('index', done, total),
-    });
+    const packing = new Packing(pair, { ...options, memory }, tally, beat);
+    await packing.read();
     try {
-      return new Packing(pair, index, { ...options, memory }, tally, beat);
+      packing.plan = checked(() => packing.index.inner.plan(packing.wish));
     } catch (error) {
-      index.free();
+      packing.free();
       throw error;
     }
+    /** What tells this pair from another. */
+    packing.identity = identityOf(pair.imzml, pair.ibd);
+    return packing;
   }
 
   /** @private */
-  constructor(pair, index, options, tally, beat) {
+  constructor(pair, options, tally, beat) {
     this.pair = pair;
-    this.index = index;
+    /** @type {PairIndex | null} */
+    this.index = null;
     this.options = options;
     this.tally = tally;
     this.beat = beat;
     const { memory, inFlight = 6, skipBad = false } = options;
     this.wish = { memory, in_flight: inFlight, skip_bad: skipBad };
-    this.plan = checked(() => index.inner.plan(this.wish));
-    /** What tells this pair from another. */
-    this.identity = identityOf(pair.imzml, pair.ibd);
+  }
+
+  /** @private */
+  async read() {
+    const { signal, memory, skipBad } = this.options;
+    this.index = await PairIndex.read(this.pair.imzml, this.pair.ibd, {
+      signal,
+      skipBad,
+      tally: this.tally,
+      memory: Math.floor(memory * INDEX_SHARE),
+      onProgress: (done, total) => this.beat.tell('index', done, total),
+    });
   }
 
   /**
@@ -148,10 +157,12 @@ export class Packing {
     const saved = unwrap(await state?.load(), this.identity);
     if (saved) {
       try {
-        return this.index.inner.pack(this.wish, saved);
+        return checked(() => this.index.inner.pack(this.wish, saved));
       } catch (error) {
-        // A checkpoint of another version or another plan: nothing is lost but time.
-        if (isTrap(error)) throw error;
+        if (error.code !== 'parameter') throw error;
+        // A checkpoint of another version or another plan: nothing is lost but time. The index went with it.
+        this.free();
+        await this.read();
       }
     }
     await state?.clear();
@@ -178,7 +189,8 @@ export class Packing {
   }
 
   free() {
-    this.index.free();
+    this.index?.free();
+    this.index = null;
   }
 }
 

@@ -16,17 +16,17 @@ export class PairIndex {
    *
    * @param {any} imzml a source
    * @param {any} ibd a source
-   * @param {{signal?: AbortSignal, tally?: Tally, memory: number,
+   * @param {{signal?: AbortSignal, tally?: Tally, memory: number, skipBad?: boolean,
    *   onProgress?: (done: number, total: number) => void}} options `memory`: bytes that the index may take
    * @returns {Promise<PairIndex>}
    */
-  static async read(imzml, ibd, { signal, tally = new Tally(), memory, onProgress }) {
+  static async read(imzml, ibd, { signal, tally = new Tally(), memory, skipBad = false, onProgress }) {
     const reader = checked(() => new (core().Imzml)(imzml.key, memory));
     try {
       await feed(imzml, { signal, tally, onProgress, take: (piece) => checked(() => reader.push(piece)) });
       const inner = checked(() => reader.finish());
       try {
-        await settle(inner, ibd, { signal, tally });
+        await settle(inner, ibd, { signal, tally, skipBad });
       } catch (error) {
         release(inner);
         throw error;
@@ -79,12 +79,12 @@ async function feed(source, { signal, tally, onProgress, take }) {
 }
 
 /** Compares the index with the .ibd: that every array lies inside it, and whether they belong together. */
-async function settle(dataset, ibd, { signal, tally }) {
+async function settle(dataset, ibd, { signal, tally, skipBad }) {
   const head = await ibd.read(0, ibd.size === undefined ? 16 : Math.min(16, ibd.size), signal, tally);
   let size = ibd.size;
   if (size === undefined && head.length < 16) size = head.length;
   if (size === undefined) size = await probe(ibd, checked(() => dataset.end()), signal, tally);
-  checked(() => dataset.settle(ibd.key, size, head));
+  checked(() => dataset.settle(ibd.key, size, head, skipBad));
 }
 
 /** The size where a server hides it: whether the last byte that the index names is there. */

@@ -93,9 +93,13 @@ export class IonCompute extends Remote {
     return this.call('spectrum', where, { signal });
   }
 
-  /** What a spectrum costs: `{from, requests, bytes}`. */
-  planSpectrum() {
-    return this.call('planSpectrum');
+  /**
+   * What a spectrum costs: `{from, pixels, requests, bytes}`, the numbers `null` where the pair's index has not
+   * been read yet.
+   * @param {{x: number, y: number, slice?: number} | {rect?: number[], polygon?: number[][], slice?: number}} where
+   */
+  planSpectrum(where) {
+    return this.call('planSpectrum', where);
   }
 
   /**

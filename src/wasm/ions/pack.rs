@@ -142,9 +142,11 @@ pub(super) fn counts(counts: &Counts) -> JsValue {
     record.into()
 }
 
-pub(super) fn read_wish(value: &JsValue) -> Result<Wish, Thrown> {
+/// `ibd_bytes` is the size of the `.ibd`.
+pub(super) fn read_wish(value: &JsValue, ibd_bytes: Option<u64>) -> Result<Wish, Thrown> {
     let usual = Wish::default();
     Ok(Wish {
+        ibd_bytes,
         memory: record::count(value, "memory")?.unwrap_or(usual.memory),
         in_flight: record::small(value, "in_flight")?.unwrap_or(usual.in_flight),
         skip_bad: record::flag(value, "skip_bad"),

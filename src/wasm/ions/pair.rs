@@ -56,6 +56,7 @@ impl Imzml {
         Ok(Index {
             dataset: Some(reader.finish().map_err(thrown)?),
             ibd: String::new(),
+            ibd_bytes: None,
         })
     }
 }
@@ -66,6 +67,8 @@ pub struct Index {
     dataset: Option<Dataset>,
     /// Name of the `.ibd`, for messages.
     pub(super) ibd: String,
+    /// Its size, once it has been compared with the index.
+    ibd_bytes: Option<u64>,
 }
 
 impl Index {
@@ -109,15 +112,26 @@ impl Index {
         Ok(super::number(end.max().unwrap_or(0)))
     }
 
-    /// Compares the index with the `.ibd`: its name, its size and its first 16 bytes.
+    /// Compares the index with the `.ibd`: its name, its size and its first 16 bytes. Arrays outside of it
+    /// are left to the plan where bad spectra are skipped.
     ///
     /// # Errors
     /// The first spectrum whose arrays are not inside the file.
-    pub fn settle(&mut self, name: &str, size: f64, first: &Uint8Array) -> Result<(), Thrown> {
+    pub fn settle(
+        &mut self,
+        name: &str,
+        size: f64,
+        first: &Uint8Array,
+        skip_bad: bool,
+    ) -> Result<(), Thrown> {
         name.clone_into(&mut self.ibd);
         let (size, first) = (offset("size", size)?, bulk::bytes(first)?);
+        self.ibd_bytes = Some(size);
         let dataset = self.dataset.as_mut().ok_or_else(used_up)?;
-        dataset.settle(name, size, &first).map_err(thrown)
+        match dataset.settle(name, size, &first) {
+            Err(Error::Format { .. }) if skip_bad => Ok(()),
+            settled => settled.map_err(thrown),
+        }
     }
 
     /// What packing would cost.
@@ -125,7 +139,7 @@ impl Index {
     /// # Errors
     /// As [`Plan::new`], and members of `wish` that are not of their kind.
     pub fn plan(&self, wish: &JsValue) -> Result<JsValue, Thrown> {
-        let plan = Plan::new(self.dataset()?, &read_wish(wish)?).map_err(thrown)?;
+        let plan = Plan::new(self.dataset()?, &read_wish(wish, self.ibd_bytes)?).map_err(thrown)?;
         Ok(told(&plan))
     }
 
@@ -139,7 +153,7 @@ impl Index {
         wish: &JsValue,
         state: Option<Uint8Array>,
     ) -> Result<Packing, Thrown> {
-        let wish = read_wish(wish)?;
+        let wish = read_wish(wish, self.ibd_bytes)?;
         let plan = Plan::new(self.dataset()?, &wish).map_err(thrown)?;
         let state = match state {
             Some(state) => Some(bulk::within(&state, wish.memory)?),

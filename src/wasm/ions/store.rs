@@ -14,9 +14,8 @@ use crate::error::Error;
 use crate::ion::images::Reader;
 use crate::ion::normalise::{Normalise, Norms};
 use crate::store::head::{Head, Meta};
-use crate::store::pixels::PixelTable;
 use crate::store::read::Open;
-use crate::store::spectrum::BinTable;
+use crate::store::{BinTable, PixelTable};
 
 /// Of what a store may use, the part that fetched blocks may stay in: one in four.
 const CACHE: u64 = 4;
@@ -105,7 +104,10 @@ impl Store {
         } = &head.meta;
         let both = pixel_size[0].zip(pixel_size[1]);
         let pair = |x: f64, y: f64| JsValue::from(Array::of2(&x.into(), &y.into()));
-        let range = pair(contents.first_mz, contents.last_mz);
+        let range = match contents.peaks {
+            0 => JsValue::NULL,
+            _ => pair(contents.first_mz, contents.last_mz),
+        };
         let origin = head.meta.origin.map(f64::from);
         Record::new()
             .number("width", contents.width)
@@ -113,7 +115,7 @@ impl Store {
             .with("slices", &integers(slices, contents.slices))
             .number("peaks", contents.peaks)
             .number("spectra", contents.spectra)
-            .with("mz", if contents.peaks > 0 { &range } else { &JsValue::NULL })
+            .with("mz", &range)
             .with("pixelSize", &both.map_or(JsValue::NULL, |(x, y)| pair(x, y)))
             .with("origin", &pair(origin[0], origin[1]))
             .text("polarity", &head.meta.polarity)
