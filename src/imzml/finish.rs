@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::imzml::dataset::{Dataset, Grid, Mode, Polarity, Representation};
 use crate::imzml::described::{SettingsTerms, Size};
+use crate::imzml::document::Read;
 use crate::imzml::index::Index;
-use crate::imzml::reader::Read;
 use crate::imzml::term::Unit;
 
 /// Makes a dataset of what was read; `at` is the end of the XML.
@@ -14,16 +14,16 @@ pub(super) fn dataset(mut read: Read, at: u64) -> Result<Dataset> {
         at,
         what,
     };
-    if read.index.spectra.is_empty() {
+    if read.spectra.index.spectra.is_empty() {
         let what = "there is no spectrum in it, so there is no image";
         return Err(format(what.to_owned()));
     }
-    let grid = read.index.grid()?.map_err(format)?;
-    let duplicates = read.index.duplicates(&grid)?;
+    let grid = read.spectra.index.grid()?.map_err(format)?;
+    let duplicates = read.spectra.index.duplicates(&grid)?;
     let mut warnings = Vec::new();
     let polarity = read.terms.spectrum.polarity.unwrap_or_default();
     let representation = read.terms.spectrum.representation.unwrap_or_default();
-    read.index.inherit(polarity, representation);
+    read.spectra.index.inherit(polarity, representation);
     let pixel_size = pixel_size(&read.settings, &mut warnings);
     grid_warnings(&read, &grid, &mut warnings);
     if duplicates > 0 {
@@ -33,16 +33,16 @@ pub(super) fn dataset(mut read: Read, at: u64) -> Result<Dataset> {
         ));
     }
     repair_warnings(&read, &mut warnings);
-    let representation = representation_of(&read.index, &mut warnings);
+    let representation = representation_of(&read.spectra.index, &mut warnings);
     let (uuid, wrong_uuid) = read.terms.uuid();
     let (checksum, wrong_checksum) = read.terms.checksum();
     warnings.extend(wrong_uuid);
     warnings.extend(wrong_checksum);
     let mut dataset = Dataset {
         file: read.file,
-        polarity: polarity_of(&read.index),
+        polarity: polarity_of(&read.spectra.index),
         representation,
-        spectra: read.index.spectra,
+        spectra: read.spectra.index.spectra,
         grid,
         pixel_size,
         mode: read.terms.mode,
@@ -115,7 +115,7 @@ fn grid_warnings(read: &Read, grid: &Grid, warnings: &mut Vec<String>) {
             grid.x0, grid.y0
         ));
     }
-    let ends = read.index.ends().end;
+    let ends = read.spectra.index.ends().end;
     for (axis, name) in ["x", "y"].into_iter().enumerate() {
         let span = i64::from([grid.width, grid.height][axis]);
         let Some(declared) = read.settings.counts[axis] else {
@@ -132,7 +132,7 @@ fn grid_warnings(read: &Read, grid: &Grid, warnings: &mut Vec<String>) {
 }
 
 fn repair_warnings(read: &Read, warnings: &mut Vec<String>) {
-    let repairs = &read.repairs;
+    let repairs = &read.spectra.repairs;
     let mut warn = |count: u64, what: &str| {
         if count > 0 {
             warnings.push(format!(
@@ -164,7 +164,7 @@ fn repair_warnings(read: &Read, warnings: &mut Vec<String>) {
         " have an offset that ran over 32 bits: 2^32 is added for each time it turned negative",
     );
     warn(
-        read.surplus,
+        read.spectra.surplus,
         " of m/z or intensity are one too many for their spectrum and are left out",
     );
     if read.dangling > 0 {
@@ -176,7 +176,7 @@ fn repair_warnings(read: &Read, warnings: &mut Vec<String>) {
             plural(read.dangling, "is", "are")
         ));
     }
-    let count = read.index.spectra.len() as u64;
+    let count = read.spectra.index.spectra.len() as u64;
     if let Some(announced) = read.announced
         && announced != count
     {

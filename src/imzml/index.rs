@@ -93,24 +93,24 @@ impl Index {
         Ok(())
     }
 
-    /// Why the box around the spectra is no image, if it is too large for one slice.
-    pub(super) fn absurd(&self) -> Option<String> {
-        let [width, height, _] = self.spans();
-        if self.spectra.is_empty() || width.saturating_mul(height) <= PIXEL_LIMIT {
+    /// Why the box around the spectra would be no image with this one in it.
+    pub(super) fn absurd(&self, spectrum: &Spectrum) -> Option<String> {
+        let place = [spectrum.x, spectrum.y];
+        let low = [0, 1].map(|axis| self.low[axis].min(place[axis]));
+        let high = [0, 1].map(|axis| self.high[axis].max(place[axis]));
+        let [width, height] = [0, 1].map(|axis| span(low[axis], high[axis]));
+        if width.saturating_mul(height) <= PIXEL_LIMIT {
             return None;
         }
         Some(format!(
-            "the positions span x {} to {} and y {} to {}: more than {PIXEL_LIMIT} pixels, which is \
-             the limit; one of them is wrong",
-            self.low[0], self.high[0], self.low[1], self.high[1]
+            "with its position x={} y={} the grid would span x={} to {} and y={} to {}, more than \
+             {PIXEL_LIMIT} pixels, which is the limit: this position or one before it is wrong",
+            spectrum.x, spectrum.y, low[0], high[0], low[1], high[1]
         ))
     }
 
     fn spans(&self) -> [u64; 3] {
-        [0, 1, 2].map(|axis| {
-            let span = i64::from(self.high[axis]) - i64::from(self.low[axis]) + 1;
-            u64::try_from(span).unwrap_or(0)
-        })
+        [0, 1, 2].map(|axis| span(self.low[axis], self.high[axis]))
     }
 
     /// The box around the spectra, which holds at least one and is not absurd; or why there is none.
@@ -202,4 +202,10 @@ impl Index {
     pub(super) fn ends(&self) -> Range<[i32; 2]> {
         [self.low[0], self.low[1]]..[self.high[0], self.high[1]]
     }
+}
+
+/// Whole numbers from `low` to `high`.
+fn span(low: i32, high: i32) -> u64 {
+    let span = i64::from(high) - i64::from(low) + 1;
+    u64::try_from(span).unwrap_or(0)
 }

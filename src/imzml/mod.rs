@@ -7,6 +7,7 @@
 pub mod checksum;
 pub mod dataset;
 mod described;
+mod document;
 mod draft;
 pub mod extent;
 mod finish;
@@ -16,6 +17,7 @@ mod index;
 pub mod pair;
 pub mod reader;
 mod sequence;
+mod spectra;
 pub mod spectrum;
 mod term;
 mod value;
