@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::store::PixelTable;
 
 /// What values are divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,6 +87,18 @@ impl Norms {
             known().map(|norm| f64::from(*norm)).sum::<f64>() / count as f64
         };
         Ok(Self { norms, mean })
+    }
+
+    /// The norms of a store, of which only one kind is kept; `None` where nothing is normalised.
+    ///
+    /// # Errors
+    /// As [`Norms::new`].
+    pub fn of(table: PixelTable, kind: Normalise) -> Result<Option<Self>> {
+        match kind {
+            Normalise::None => Ok(None),
+            Normalise::Tic => Self::new(table.tic).map(Some),
+            Normalise::Rms => Self::new(table.rms).map(Some),
+        }
     }
 
     /// The mean of the norms that are greater than 0; 0 if there is none.

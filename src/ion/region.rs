@@ -110,7 +110,8 @@ impl Region {
     /// more than [`MOST_CORNERS`] corners or with a corner that is not finite; [`Error::Budget`].
     pub fn on(&self, width: u32, height: u32, budget: &mut Budget) -> Result<Chosen> {
         let pixels = u32::try_from(u64::from(width) * u64::from(height));
-        let pixels = pixels.map_err(|_| wrong(format!("a grid of {width}×{height} pixels has too many")))?;
+        let pixels =
+            pixels.map_err(|_| wrong(format!("a grid of {width}×{height} pixels has too many")))?;
         let mut chosen = Chosen::none(pixels, budget)?;
         match self {
             Self::Pixel { x, y } => {

@@ -210,13 +210,14 @@ impl<B: Blocks> Builder<'_, B> {
                 bytes += self.missing(end..end + 1);
                 end += 1;
             }
+            let part = start..end;
             self.open = Open {
                 visits: vec![Visit {
                     window,
-                    blocks: start..end,
+                    blocks: part.clone(),
                     last: end == need.end,
                 }],
-                spans: vec![start..end],
+                spans: vec![part],
                 bytes,
                 streamed: true,
             };

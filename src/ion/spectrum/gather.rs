@@ -178,7 +178,11 @@ impl Binned {
     /// The bins that have peaks, with the mean over `pixels`.
     #[expect(clippy::cast_precision_loss, reason = "a number of pixels, below 2^32")]
     pub(super) fn finish(&self, pixels: u64) -> Result<Filled> {
-        let count = self.max.iter().filter(|max| **max > f32::NEG_INFINITY).count();
+        let count = self
+            .max
+            .iter()
+            .filter(|max| **max > f32::NEG_INFINITY)
+            .count();
         let mut filled = Filled::default();
         let short = |_| short(count);
         filled.mz.try_reserve_exact(count).map_err(short)?;
@@ -221,7 +225,10 @@ fn short(bins: usize) -> Error {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounded to the nearest f32")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "rounded to the nearest f32"
+)]
 fn narrowed(value: f64) -> f32 {
     (value as f32).clamp(f32::MIN, f32::MAX)
 }

@@ -131,7 +131,9 @@ impl SpectrumJob {
         let chosen = region.on(width, height, &mut free)?;
         let area = width * height;
         let first = wish.slice * area;
-        let acquired = chosen.pixels().filter(|pixel| head.mask.acquired(first + pixel));
+        let acquired = chosen
+            .pixels()
+            .filter(|pixel| head.mask.acquired(first + pixel));
         let pixels = acquired.count() as u64;
         let exact = matches!(region, Region::Pixel { .. });
         let sink = if exact {
@@ -144,7 +146,12 @@ impl SpectrumJob {
             + Chosen::bytes(u64::from(area))
             + Pass::scratch(head)
             + if exact { 0 } else { sink };
-        let largest = head.blocks.iter().map(|entry| u64::from(entry.bytes)).max().unwrap_or(0);
+        let largest = head
+            .blocks
+            .iter()
+            .map(|entry| u64::from(entry.bytes))
+            .max()
+            .unwrap_or(0);
         let minimum = fixed + largest + if exact { sink } else { 0 };
         let room = room(wish, fixed, minimum)?;
         // What is not for blocks is for the peaks of the pixel, however many they will be.
@@ -200,11 +207,7 @@ impl SpectrumJob {
             (false, None) => Binned::most_bytes(),
         };
         let index = size_of_val(dataset.spectra.as_slice()) as u64;
-        let fixed = base(wish)
-            + index
-            + free.held()
-            + pair.scratch()
-            + sink;
+        let fixed = base(wish) + index + free.held() + pair.scratch() + sink;
         let minimum = fixed + pair.largest();
         let room = room(wish, fixed, minimum)?;
         let piece = piece(room, wish).max(pair.largest());
@@ -408,7 +411,12 @@ impl Made<'_> {
         for pass in 0..self.passes as usize {
             for (part, end) in self.ends.iter().enumerate() {
                 let end = pass * once + end;
-                bytes.push(ranges[start..end].iter().map(|range| range.end - range.start).sum());
+                bytes.push(
+                    ranges[start..end]
+                        .iter()
+                        .map(|range| range.end - range.start)
+                        .sum(),
+                );
                 steps.push(Step {
                     part,
                     first: pass * once,

@@ -6,7 +6,7 @@ use super::gather::Gather;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::imzml::dataset::{Array, Dataset, Spectrum};
-use crate::imzml::spectrum::decode;
+use crate::imzml::spectrum::{check_intensity, check_lengths, check_mz, decode};
 use crate::ion::reads::Reads;
 use crate::ion::region::Chosen;
 use crate::range;
@@ -57,7 +57,8 @@ pub(super) struct Ranges {
 
 impl Pair {
     /// Bytes of book-keeping for each spectrum of the region.
-    pub(super) const SPECTRUM: u64 = (size_of::<Wanted>() + 2 * size_of::<Range<u64>>() + 32) as u64;
+    pub(super) const SPECTRUM: u64 =
+        (size_of::<Wanted>() + 2 * size_of::<Range<u64>>() + 32) as u64;
 
     /// Finds the spectra of a region of the slice with this index; in the order of the file if `ordered`,
     /// otherwise in that of their arrays.
@@ -69,7 +70,11 @@ impl Pair {
         ordered: bool,
         budget: &mut Budget,
     ) -> Result<Self> {
-        let area = dataset.grid.width.saturating_mul(dataset.grid.height).max(1);
+        let area = dataset
+            .grid
+            .width
+            .saturating_mul(dataset.grid.height)
+            .max(1);
         let place = |spectrum: &Spectrum| {
             let pixel = dataset.grid.pixel(spectrum);
             (pixel / area == slice && chosen.has(pixel % area)).then_some(pixel % area)
@@ -107,12 +112,16 @@ impl Pair {
             pixels: seen.count(),
             values: 0,
         };
-        pair.values = pair.arrays().map(|[_, intensity]| u64::from(intensity.len)).sum();
-        pair.check_lengths()?;
+        pair.values = pair
+            .arrays()
+            .map(|[_, intensity]| u64::from(intensity.len))
+            .sum();
+        for one in &pair.wanted {
+            check_lengths(&one.spectrum, ibd, u64::from(one.index))?;
+        }
         pair.wanted.retain(|one| one.spectrum.mz().len > 0);
-        let mut axes = pair.arrays().map(|[mz, _]| mz);
-        let first = axes.next();
-        pair.one_axis = axes.next().is_some() && pair.arrays().all(|[mz, _]| Some(mz) == first);
+        let first = pair.wanted.first().map(|one| one.spectrum.mz());
+        pair.one_axis = pair.wanted.len() > 1 && pair.arrays().all(|[mz, _]| Some(mz) == first);
         if !ordered {
             (pair.wanted).sort_unstable_by_key(|one| (one.spectrum.intensity().at, one.index));
         }
@@ -124,33 +133,16 @@ impl Pair {
         spectra.map(|spectrum| [spectrum.mz(), spectrum.intensity()])
     }
 
-    /// Arrays of unequal length have no peaks.
-    fn check_lengths(&self) -> Result<()> {
-        let unequal = |one: &&Wanted| one.spectrum.mz().len != one.spectrum.intensity().len;
-        let Some(one) = self.wanted.iter().find(unequal) else {
-            return Ok(());
-        };
-        let (mz, intensity) = (one.spectrum.mz(), one.spectrum.intensity());
-        Err(Error::Format {
-            file: self.ibd.clone(),
-            at: intensity.at,
-            what: format!(
-                "spectrum {} (x={} y={}) has {} m/z and {} intensities; its peaks cannot be told",
-                one.index, one.spectrum.x, one.spectrum.y, mz.len, intensity.len
-            ),
-        })
-    }
-
     /// Most bytes of the arrays of one spectrum.
     pub(super) fn largest(&self) -> u64 {
         let bytes = |[mz, intensity]: [Array; 2]| u64::from(mz.bytes) + u64::from(intensity.bytes);
         self.arrays().map(bytes).max().unwrap_or(0)
     }
 
-    /// Bytes of the values of one spectrum, decoded.
+    /// Bytes of the values of one spectrum, decoded, and of an array that is inflated.
     pub(super) fn scratch(&self) -> u64 {
         let longest = self.arrays().map(|[mz, _]| mz.len).max().unwrap_or(0);
-        2 * u64::from(longest) * size_of::<f64>() as u64
+        3 * u64::from(longest) * size_of::<f64>() as u64
     }
 
     /// Allocates the scratch and cuts the spectra into batches whose arrays take at most `piece` bytes, which is
@@ -183,7 +175,11 @@ impl Pair {
             let mut more = 0;
             for (which, array) in self.needed(one, end == 0).into_iter().enumerate() {
                 let Some(array) = array else { continue };
-                let gap = ends.into_iter().flatten().filter_map(|end| array.at.checked_sub(end)).min();
+                let gap = ends
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|end| array.at.checked_sub(end))
+                    .min();
                 more += gap.filter(|gap| *gap <= GAP).unwrap_or(0) + u64::from(array.bytes);
                 ends[which] = Some(array.end());
             }
@@ -227,8 +223,7 @@ impl Pair {
         ranges.extend(merged);
     }
 
-    /// Goes through the spectra of a batch that has arrived; its reads are those of `round`, each round having
-    /// `per_round` of them.
+    /// Goes through the spectra of a batch that has arrived; `first_read` is the first read of this pass.
     pub(super) fn take(
         &mut self,
         batch: usize,
@@ -243,7 +238,8 @@ impl Pair {
             let part = |which: usize, array: Array| {
                 let read = first_read + read + one.homes[which] as usize;
                 let start = reads.ranges().get(read).map_or(0, |range| range.start);
-                let place = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
+                let place =
+                    |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
                 let bytes = reads.bytes(read).get(place(array.at)..place(array.end()));
                 bytes.unwrap_or_default()
             };
@@ -252,10 +248,12 @@ impl Pair {
             if let Some(mz) = mz {
                 self.mz.clear();
                 decode(mz, part(0, mz), &self.ibd, index, &mut self.mz)?;
+                check_mz(&self.mz, mz, &self.ibd, index)?;
             }
             if let Some(array) = intensity {
                 self.intensity.clear();
                 decode(array, part(1, array), &self.ibd, index, &mut self.intensity)?;
+                check_intensity(&self.intensity, array, &self.ibd, index)?;
             }
             for (mz, intensity) in self.mz.iter().zip(&self.intensity) {
                 // As in a store, which holds no peak of intensity 0.

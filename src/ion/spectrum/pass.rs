@@ -81,7 +81,9 @@ impl Pass {
         for n in self.pieces[read].clone() {
             let range = self.head.block_range(n);
             let place = |at: u64| usize::try_from(at - start).unwrap_or(usize::MAX);
-            let bytes = bytes.get(place(range.start)..place(range.end)).unwrap_or_default();
+            let bytes = bytes
+                .get(place(range.start)..place(range.end))
+                .unwrap_or_default();
             let block = Block::open(&self.head, n, bytes)?;
             let (hits, first, chosen) = (&mut self.hits, self.first, &self.chosen);
             hits.clear();
