@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::errand::{Errand, Errands};
 use super::lane::Lane;
-use super::measure::{BASE, CHECKPOINTS, Cut, DRIVER, Measure};
+use super::measure::{BASE, CHECKPOINTS, Cut, DRIVER, Measure, SPREAD};
 use super::pile::{Cursor, Part, Pile};
 use super::plan::{Plan, ibd_name, shape};
 use super::report::{Phase, Progress, Report};
@@ -195,6 +195,7 @@ impl PackJob {
         let intake = Intake::new(&dataset, shape, &mut budget)?;
         let lane = Lane::new(plan.in_flight, length(cut.slot_bytes), &mut budget)?;
         let arena = budget.allocate(length(cut.arena_bytes), "the rows")?;
+        budget.reserve(SPREAD * cut.partitions, "the bounds of partitions")?;
         let pile = Pile::new(cut.chunks, cut.parts, &mut budget)?;
         let mut job = Self {
             names: [ibd_name(&dataset.file), "the spill".to_owned()],

@@ -1,13 +1,14 @@
 //! The arithmetic of a plan: which buffer takes how much of the budget.
 
-use super::errand;
+use super::job::{index_bytes, norm_bytes};
 use super::pile::{CHUNK_ENTRY, PART_ENTRY};
 use super::plan::shape;
 use super::row::Shape;
-use super::tables;
+use super::{errand, spectrum, tables};
 use crate::error::{Error, Result};
-use crate::imzml::dataset::{Compression, Dataset, Spectrum};
-use crate::store::format::{BINS, ENTRY};
+use crate::imzml::dataset::{Array, Compression, Dataset, Spectrum};
+use crate::store::format::{BINS, BLOCK_PEAKS, META_LIMIT};
+use crate::store::head::Entry;
 
 /// What a program needs before it holds a single peak: code, stack, allocator.
 pub(super) const BASE: u64 = 768 << 10;
@@ -33,6 +34,10 @@ const SMALLEST_SLOT: u64 = 16 << 10;
 /// How often a partition that is too large may be split again before the table of chunks is short.
 const SPLITS: u64 = 8;
 
+/// Bytes for each partition while rows are spread: its bound, its fill, what it holds, and lists of
+/// how many rows each has.
+pub(super) const SPREAD: u64 = 64;
+
 /// What a plan is made of.
 #[derive(Debug, Clone)]
 pub(super) struct Measure {
@@ -46,8 +51,12 @@ pub(super) struct Measure {
     all: u64,
     /// Held while spectra are read only.
     reading: u64,
+    text: u64,
+    inflated: u64,
     /// Held while the store is written only.
     writing: u64,
+    /// Held after that, when rows and slots are not needed any more.
+    finishing: u64,
     /// Held from the start to the end.
     always: u64,
 }
@@ -70,33 +79,47 @@ impl Measure {
     pub(super) fn new(dataset: &Dataset, in_flight: u32) -> Self {
         let shape = shape(dataset);
         let spectra = &dataset.spectra;
-        let points = |s: &Spectrum| u64::from(s.mz().len.max(s.intensity().len));
-        let rows = spectra.iter().map(|s| u64::from(s.mz().len)).sum();
-        let longest = spectra.iter().map(points).max().unwrap_or(0);
-        let zlib = spectra.iter().any(|s| {
+        let rows = spectra.iter().map(|s| spectrum::points(s.mz())).sum();
+        let longest = spectrum::longest(dataset);
+        let is_zlib = |s: &Spectrum| {
             [s.mz(), s.intensity()].iter().any(|a| a.compression == Compression::Zlib)
-        });
+        };
+        let inflated = if spectra.iter().any(is_zlib) { 8 * longest } else { 0 };
         let pixels = dataset.grid.pixels();
-        let block = u64::from(crate::store::format::BLOCK_PEAKS);
-        let blocks = rows.div_ceil(block / 2) + 1;
+        let length = |array: Array| array.end() - array.at;
         let text: usize = dataset.warnings.iter().map(String::len).sum();
-        let index = (spectra.capacity() * size_of::<Spectrum>() + text) as u64;
+        let text = 4 * text as u64;
+        let blocks = rows.div_ceil(u64::from(BLOCK_PEAKS) / 2) + 1;
+        let directory = blocks * size_of::<Entry>() as u64;
+        let bins = 12 * u64::from(BINS);
+        let mask = tables::mask_bytes(pixels);
         Self {
             shape,
             rows,
             pixels,
             in_flight: u64::from(in_flight),
             largest: spectra.iter().map(errand::alone).max().unwrap_or(0),
-            all: spectra.iter().map(|s| s.mz().end() - s.mz().at + s.intensity().end() - s.intensity().at).sum(),
-            reading: index
-                + tables::bytes(pixels, dataset.duplicates > 0) - tables::mask_bytes(pixels)
-                + longest * super::spectrum::scratch(shape, zlib),
-            writing: writer_bytes(shape, blocks),
-            always: BASE
-                + text as u64
-                + tables::mask_bytes(pixels)
-                + u64::from(in_flight) * DRIVER,
+            all: spectra.iter().map(|s| length(s.mz()) + length(s.intensity())).sum(),
+            text,
+            inflated,
+            reading: index_bytes(dataset)
+                + norm_bytes(dataset)
+                + inflated
+                + longest * spectrum::scratch(shape),
+            writing: directory + bins + BLOCK,
+            finishing: 2 * (directory + bins) + mask + META_LIMIT as u64,
+            always: BASE + text + mask + u64::from(in_flight) * DRIVER,
         }
+    }
+
+    /// Bytes of the dataset's words, and those that are made of them.
+    pub(super) fn text(&self) -> u64 {
+        self.text
+    }
+
+    /// Bytes of an inflated array of the longest spectrum.
+    pub(super) fn inflated(&self) -> u64 {
+        self.inflated
     }
 
     pub(super) fn row_bytes(&self) -> u64 {
@@ -135,10 +158,9 @@ impl Measure {
 
     /// Everything held at one time, most.
     pub(super) fn total(&self, cut: &Cut) -> u64 {
-        self.fixed(cut.slot_bytes)
-            + cut.arena_bytes
-            + cut.chunks * CHUNK_ENTRY
-            + cut.parts * (PART_ENTRY + 16)
+        let lists = cut.chunks * CHUNK_ENTRY + cut.parts * PART_ENTRY + SPREAD * cut.partitions;
+        let sorting = self.fixed(cut.slot_bytes) + cut.arena_bytes + lists;
+        sorting.max(self.always + self.finishing)
     }
 
     /// The smallest budget that works.
@@ -200,8 +222,5 @@ impl Measure {
     }
 }
 
-/// Bytes that writing the store takes: the directory, the bins, a block.
-fn writer_bytes(shape: Shape, blocks: u64) -> u64 {
-    let block = u64::from(crate::store::format::BLOCK_PEAKS) * 3 * shape.bytes() as u64;
-    blocks * ENTRY as u64 * 2 + u64::from(BINS) * 12 + block
-}
+/// A block that is written, as peaks, as bytes and once more until the next one is.
+const BLOCK: u64 = BLOCK_PEAKS as u64 * (20 + 2 * 24);

@@ -13,6 +13,7 @@ use super::row::Shape;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::imzml::dataset::{Dataset, Number, Spectrum};
+use crate::imzml::pair::candidates;
 use crate::store::head::Real;
 
 /// What is asked of a plan.
@@ -198,11 +199,6 @@ pub(super) fn shape(dataset: &Dataset) -> Shape {
 
 /// What to call the `.ibd` that belongs to an `.imzML`.
 pub(super) fn ibd_name(imzml: &str) -> String {
-    let stem = imzml.len().saturating_sub(".imzml".len());
-    match (imzml.get(..stem), imzml.get(stem..)) {
-        (Some(name), Some(extension)) if extension.eq_ignore_ascii_case(".imzml") => {
-            format!("{name}.ibd")
-        }
-        _ => format!("{imzml} (its ibd)"),
-    }
+    let name = candidates(imzml).into_iter().next();
+    name.unwrap_or_else(|| format!("{imzml} (its ibd)"))
 }

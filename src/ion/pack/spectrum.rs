@@ -5,8 +5,8 @@ use super::row::{Shape, row, with_shape};
 use super::tables::Tables;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::imzml::dataset::{Array, Dataset, Spectrum};
-use crate::imzml::spectrum::decode;
+use crate::imzml::dataset::{Array, Compression, Dataset, Spectrum};
+use crate::imzml::spectrum::{check_intensity, check_lengths, check_mz, decode};
 use crate::store::head::{Counts, Real};
 
 /// Buffers for the longest spectrum, and the rows of the one at hand.
@@ -26,9 +26,15 @@ pub(super) struct Intake {
 }
 
 /// Bytes of the buffers for each point of the longest spectrum.
-pub(super) fn scratch(shape: Shape, zlib: bool) -> u64 {
-    let inflated = if zlib { 8 } else { 0 };
-    8 + 8 + 4 + shape.bytes() as u64 + inflated
+pub(super) fn scratch(shape: Shape) -> u64 {
+    8 + 8 + 4 + shape.bytes() as u64
+}
+
+/// Points of the longest spectrum.
+pub(super) fn longest(dataset: &Dataset) -> u64 {
+    let spectra = dataset.spectra.iter();
+    let longest = spectra.map(|s| points(s.mz()).max(points(s.intensity()))).max();
+    longest.unwrap_or(0)
 }
 
 /// Where the bytes of a spectrum are.
@@ -44,15 +50,14 @@ pub(super) struct Place<'a> {
 
 impl Intake {
     pub(super) fn new(dataset: &Dataset, shape: Shape, budget: &mut Budget) -> Result<Self> {
-        let points = |s: &Spectrum| s.mz().len.max(s.intensity().len);
-        let longest = dataset.spectra.iter().map(points).max().unwrap_or(0) as usize;
+        let longest = usize::try_from(longest(dataset)).unwrap_or(usize::MAX);
         let what = "the longest spectrum";
         let mut intake = Self {
             shape,
             mz: budget.allocate(longest, what)?,
             intensity: budget.allocate(longest, what)?,
             order: budget.allocate(longest, what)?,
-            rows: budget.allocate(longest * shape.bytes(), what)?,
+            rows: budget.allocate(longest.saturating_mul(shape.bytes()), what)?,
             len: 0,
             kept: None,
             ascending: true,
@@ -90,7 +95,8 @@ impl Intake {
         let Some(spectrum) = dataset.spectra.get(index) else {
             return Ok(());
         };
-        self.read(spectrum, index, place)?;
+        self.read(spectrum, index, place)
+            .map_err(|error| located(error, spectrum))?;
         let pixel = dataset.grid.pixel(spectrum);
         tables.add(pixel, &self.intensity);
         counts.peaks_read += self.intensity.len() as u64;
@@ -104,24 +110,21 @@ impl Intake {
     }
 
     fn read(&mut self, spectrum: &Spectrum, index: usize, place: &Place<'_>) -> Result<()> {
-        let fault = |at: u64, what: &str| Error::Format {
-            file: place.ibd.to_owned(),
-            at,
-            what: format!("spectrum {index} (x={} y={}): {what}", spectrum.x, spectrum.y),
-        };
+        let (ibd, index) = (place.ibd, index as u64);
         if !lies_inside(spectrum, place.ibd_bytes) {
-            let end = place.ibd_bytes.unwrap_or(0);
-            return Err(fault(end, "the file ends before its arrays do; copy it again"));
+            return Err(Error::Format {
+                file: ibd.to_owned(),
+                at: place.ibd_bytes.unwrap_or(0),
+                what: format!(
+                    "the file ends before the arrays of spectrum {index} do; copy it again"
+                ),
+            });
         }
         let (mz, intensity) = (spectrum.mz(), spectrum.intensity());
         if mz.len > 0 && self.kept.as_ref().is_none_or(|(kept, _)| *kept != mz) {
             let bytes = place.errand.array(mz, place.slot);
-            let outcome = decode(mz, bytes, place.ibd, index as u64, &mut self.mz);
-            let bad = |value: &f64| !value.is_finite() || *value < 0.0;
-            let outcome = outcome.and_then(|()| match self.mz.iter().position(bad) {
-                Some(n) => Err(fault(mz.at, &format!("m/z {} (of point {n}) is no m/z", self.mz[n]))),
-                None => Ok(()),
-            });
+            let outcome = decode(mz, bytes, ibd, index, &mut self.mz)
+                .and_then(|()| check_mz(&self.mz, mz, ibd, index));
             self.ascending = self.mz.is_sorted();
             self.kept = Some((mz, outcome.err()));
         }
@@ -130,23 +133,37 @@ impl Intake {
         } else if let Some((_, Some(error))) = &self.kept {
             return Err(error.clone());
         }
-        if mz.len != intensity.len {
-            return Err(fault(
-                mz.at,
-                &format!("{} m/z, but {} intensities", mz.len, intensity.len),
-            ));
-        }
+        check_lengths(spectrum, ibd, index)?;
         if mz.len == 0 {
             return Ok(());
         }
         let bytes = place.errand.array(intensity, place.slot);
-        decode(intensity, bytes, place.ibd, index as u64, &mut self.intensity)?;
-        if let Some(n) = self.intensity.iter().position(|value| !value.is_finite()) {
-            let what = format!("the intensity of point {n} is {}", self.intensity[n]);
-            return Err(fault(intensity.at, &what));
-        }
-        Ok(())
+        decode(intensity, bytes, ibd, index, &mut self.intensity)?;
+        check_intensity(&self.intensity, intensity, ibd, index)
     }
+}
+
+/// Adds a spectrum's position to what is wrong with it.
+fn located(error: Error, spectrum: &Spectrum) -> Error {
+    let position = format!("(x={} y={})", spectrum.x, spectrum.y);
+    match error {
+        Error::Format { file, at, what } if !what.contains(&position) => Error::Format {
+            file,
+            at,
+            what: format!("{what} {position}"),
+        },
+        other => other,
+    }
+}
+
+/// Points that an array can have at most: its bytes are there, whatever it claims.
+pub(super) fn points(array: Array) -> u64 {
+    let bytes = match array.compression {
+        Compression::None => u64::from(array.bytes),
+        // A byte of a deflate stream stands for 1,032 at most (RFC 1951).
+        Compression::Zlib => u64::from(array.bytes) * 1032,
+    };
+    u64::from(array.len).min(bytes / array.number.size())
 }
 
 /// What became rows.
