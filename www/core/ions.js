@@ -24,4 +24,5 @@ export { ionCsv, ionPng } from './ion-export.js';
 export { IonStore } from './ion-store.js';
 export { OpfsFolder } from './opfs.js';
 export { Packing, pack, planPack } from './pack.js';
-export { BlobSource, FetchSource } from './source.js';
+export { identify } from './pair.js';
+export { BlobSource, FetchSource, sourceOf } from './source.js';

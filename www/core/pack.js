@@ -2,7 +2,7 @@
 import { checked, release, told } from './errors.js';
 import { fileSource, MemoryFile } from './files.js';
 import { budget, core, memoryBytes, memoryView } from './ions-instance.js';
-import { identityOf, PairIndex } from './pair.js';
+import { identify, PairIndex } from './pair.js';
 import { Breath, run } from './session.js';
 import { sourceOf } from './source.js';
 import { Tally } from './tally.js';
@@ -91,8 +91,7 @@ export class Packing {
       packing.free();
       throw error;
     }
-    /** What tells this pair from another. */
-    packing.identity = identityOf(pair.imzml, pair.ibd);
+    packing.identity = await identify(pair.imzml, pair.ibd, options.signal);
     return packing;
   }
 
@@ -101,6 +100,10 @@ export class Packing {
     this.pair = pair;
     /** @type {PairIndex | null} */
     this.index = null;
+    /** What packing costs. @type {any} */
+    this.plan = null;
+    /** What tells this pair from another. */
+    this.identity = '';
     this.options = options;
     this.tally = tally;
     this.beat = beat;

@@ -96,11 +96,16 @@ async function probe(ibd, end, signal, tally) {
 
 /**
  * What tells a pair from another one or from itself before it was changed: names, sizes, dates or tags.
- * Known once something of both files has been read.
- * @param {any} imzml
- * @param {any} ibd
+ * Of a file on a server 16 bytes are read to learn them, unless something has been read before.
+ * @param {any} imzml a source
+ * @param {any} ibd a source
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<string>}
  */
-export function identityOf(imzml, ibd) {
+export async function identify(imzml, ibd, signal) {
+  for (const source of [imzml, ibd]) {
+    if (source.size === undefined) await source.read(0, 16, signal);
+  }
   return JSON.stringify([imzml, ibd].map(({ key, size, blob, known }) => ({
     name: key,
     size: size ?? null,

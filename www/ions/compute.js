@@ -1,6 +1,6 @@
 /** The web worker that holds the core of ion images: one instance, whose memory maximum is the budget. */
 import { answer, Handover } from '../core/answer.js';
-import { CoreError, init, ionCsv, IonStore, ionPng, memoryBytes, OpfsFolder } from '../core/ions.js';
+import { CoreError, init, ionCsv, IonStore, ionPng, memoryBytes, OpfsFolder, sourceOf } from '../core/ions.js';
 import { packed, Room } from './room.js';
 
 /** @type {IonStore | undefined} */
@@ -20,7 +20,7 @@ const calls = {
     let pair;
     let source = what;
     if ('pair' in what) {
-      pair = what.pair;
+      pair = { imzml: sourceOf(what.pair.imzml), ibd: sourceOf(what.pair.ibd) };
       const found = await packed(pair, { keep, skipBad, signal, onProgress: (progress) => tell('progress', progress) });
       ({ room, report } = found);
       source = await room.store();

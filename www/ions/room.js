@@ -1,5 +1,5 @@
 /** Where a packed store lies: in the browser's own storage, or in memory where there is none. */
-import { CoreError, MemoryFile, OpfsFolder, Packing } from '../core/ions.js';
+import { CoreError, identify, MemoryFile, OpfsFolder, Packing } from '../core/ions.js';
 
 /** Without storage of its own, a page may hold this much of a dataset in memory, spill and store together. */
 const IN_MEMORY = 512 << 20;
@@ -40,55 +40,60 @@ export class Room {
 /**
  * The packed store of a pair: packed now, gone on with, or found where it was packed before.
  *
- * @param {{imzml: any, ibd: any}} pair
+ * @param {{imzml: any, ibd: any}} pair sources
  * @param {{keep: boolean, skipBad: boolean, signal: AbortSignal, onProgress: (progress: object) => void}} options
  * @returns {Promise<{room: Room, report: object | null}>}
  */
-export async function packed(pair, { keep, skipBad, signal, onProgress }) {
-  const packing = await Packing.open(pair.imzml, pair.ibd, { skipBad, signal, onProgress });
+export async function packed(pair, options) {
+  if (!OpfsFolder.available()) return inMemory(pair, options);
+  const folder = await OpfsFolder.open();
+  // Whether bad spectra are left out decides what the store holds.
+  const identity = `${await identify(pair.imzml, pair.ibd, options.signal)}${options.skipBad ? ' without bad spectra' : ''}`;
+  const place = await folder.begin({ name: stem(pair.imzml.key), identity });
   try {
-    if (!OpfsFolder.available()) return await inMemory(packing, keep);
-    const folder = await OpfsFolder.open();
-    // Whether bad spectra are left out decides what the store holds.
-    const identity = skipBad ? `${packing.identity} without bad spectra` : packing.identity;
-    const place = await folder.begin({ name: stem(packing.pair.imzml.key), identity });
-    try {
-      return await inStorage(packing, folder, place, keep);
-    } catch (error) {
-      place.close();
-      throw error;
+    return { room: new Room({ place }), report: await inStorage(pair, folder, place, options) };
+  } catch (error) {
+    place.close();
+    throw error;
+  }
+}
+
+async function inStorage(pair, folder, place, { keep, ...options }) {
+  if (place.about.done) {
+    if (keep && !place.about.kept) await place.describe({ kept: true });
+    return null;
+  }
+  const packing = await Packing.open(pair.imzml, pair.ibd, options);
+  try {
+    const files = await place.files();
+    const { spill_bytes, store_bytes_estimate } = packing.plan;
+    const free = await folder.room();
+    const need = spill_bytes + store_bytes_estimate - place.bytes();
+    if (free !== undefined && need > free) {
+      throw new CoreError('space', `packing takes about ${mebibytes(need)} more in the browser's storage, and it gives this site ${mebibytes(free)}: remove kept stores or make room on the disk, or pack with the command line`);
     }
+    const { report } = await packing.into(files.target, files);
+    await place.finish(keep);
+    return report;
   } finally {
     packing.free();
   }
 }
 
-async function inStorage(packing, folder, place, keep) {
-  if (place.about.done) {
-    if (keep && !place.about.kept) await place.describe({ kept: true });
-    return { room: new Room({ place }), report: null };
-  }
-  const files = await place.files();
-  const { spill_bytes, store_bytes_estimate } = packing.plan;
-  const free = await folder.room();
-  const need = spill_bytes + store_bytes_estimate - place.bytes();
-  if (free !== undefined && need > free) {
-    throw new CoreError('space', `packing takes about ${mebibytes(need)} more in the browser's storage, and it gives this site ${mebibytes(free)}: remove kept stores or make room on the disk, or pack with the command line`);
-  }
-  const { report } = await packing.into(files.target, files);
-  await place.finish(keep);
-  return { room: new Room({ place }), report };
-}
-
-async function inMemory(packing, keep) {
+async function inMemory(pair, { keep, ...options }) {
   if (keep) throw new CoreError('unsupported', 'this page has no storage of its own to keep a store in');
-  const { spill_bytes, store_bytes_estimate } = packing.plan;
-  if (spill_bytes + store_bytes_estimate > IN_MEMORY) {
-    throw new CoreError('space', `this page has no storage of its own (that takes https), and ${mebibytes(spill_bytes + store_bytes_estimate)} are too much for memory; pack with the command line and open the packed store`);
+  const packing = await Packing.open(pair.imzml, pair.ibd, options);
+  try {
+    const need = packing.plan.spill_bytes + packing.plan.store_bytes_estimate;
+    if (need > IN_MEMORY) {
+      throw new CoreError('space', `this page has no storage of its own (that takes https), and ${mebibytes(need)} are too much for memory; pack with the command line and open the packed store`);
+    }
+    const file = new MemoryFile(IN_MEMORY);
+    const { report } = await packing.into(file, { spill: new MemoryFile(IN_MEMORY) });
+    return { room: new Room({ file }), report };
+  } finally {
+    packing.free();
   }
-  const file = new MemoryFile(IN_MEMORY);
-  const { report } = await packing.into(file, { spill: new MemoryFile(IN_MEMORY) });
-  return { room: new Room({ file }), report };
 }
 
 /** The name of a file or address without its folder and its ending. */
