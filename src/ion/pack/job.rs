@@ -14,8 +14,10 @@ use super::pile::{Cursor, Part, Pile};
 use super::plan::{Plan, ibd_name, shape};
 use super::report::{Phase, Progress, Report};
 use super::row::Shape;
+use super::save;
 use super::spectrum::Intake;
 use super::spread::Spread;
+use super::state::Fingerprint;
 use super::tables::{self, Tables};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -68,6 +70,8 @@ pub struct PackJob {
     /// Rows: a load, the buffers of the partitions, or a group with its scratch. Between those, a page
     /// for checkpoints and tables.
     pub(super) arena: Vec<u8>,
+    /// Tells its dataset from others.
+    pub(super) print: Fingerprint,
     pub(super) stage: Stage,
     pub(super) supply: Supply,
     /// Errands of spectra: those asked for and not yet used up.
@@ -100,6 +104,8 @@ pub struct PackJob {
     pub(super) out: Option<Out>,
     pub(super) page: Vec<u8>,
     pub(super) layout: Option<Layout>,
+    /// The head, until it is put.
+    pub(super) head_bytes: Vec<u8>,
     pub(super) spilled_bytes: u64,
     pub(super) report: Option<Report>,
 }
@@ -200,6 +206,7 @@ impl PackJob {
         let mut job = Self {
             names: [ibd_name(&dataset.file), "the spill".to_owned()],
             errands: Errands::new(cut.slot_bytes, plan.ibd_bytes, 0),
+            print: save::print(&dataset),
             due: (plan.rows / CHECKPOINTS).max(1),
             shape,
             budget,
@@ -229,6 +236,7 @@ impl PackJob {
             out: None,
             page: Vec::new(),
             layout: None,
+            head_bytes: Vec::new(),
             spilled_bytes: 0,
             report: None,
             dataset,

@@ -46,6 +46,12 @@ impl Lane {
         })
     }
 
+    /// Gives all slots up.
+    pub(super) fn clear(&mut self) {
+        self.slots = Vec::new();
+        self.free = Vec::new();
+    }
+
     /// Whether a fetch can be asked for.
     pub(super) fn has_room(&self) -> bool {
         !self.free.is_empty()

@@ -79,7 +79,7 @@ impl Measure {
     pub(super) fn new(dataset: &Dataset, in_flight: u32) -> Self {
         let shape = shape(dataset);
         let spectra = &dataset.spectra;
-        let rows = spectra.iter().map(|s| spectrum::points(s.mz())).sum();
+        let rows: u64 = spectra.iter().map(|s| spectrum::points(s.mz())).sum();
         let longest = spectrum::longest(dataset);
         let is_zlib = |s: &Spectrum| {
             [s.mz(), s.intensity()].iter().any(|a| a.compression == Compression::Zlib)

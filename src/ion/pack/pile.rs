@@ -179,9 +179,10 @@ impl Cursor {
             let take = left.min(chunk.rows - self.row);
             let start = chunk.at + u64::from(self.row) * row_bytes;
             let end = start + u64::from(take) * row_bytes;
+            let full = ranges.len() == READS;
             match ranges.last_mut() {
                 Some(last) if last.end == start => last.end = end,
-                _ if ranges.len() == READS => break,
+                _ if full => break,
                 _ => ranges.push(start..end),
             }
             left -= take;

@@ -10,7 +10,7 @@ pub(super) struct Spread {
     /// Most partitions.
     most: usize,
     /// First key of each partition but the first, ascending.
-    bounds: Vec<u64>,
+    pub(super) bounds: Vec<u64>,
     /// Rows in each buffer.
     fill: Vec<u32>,
     pub(super) parts: Vec<Part>,
@@ -59,8 +59,8 @@ impl Spread {
         bounds.dedup();
         self.bounds = bounds;
         let partitions = self.bounds.len() + 1;
-        self.fill = vec![0; partitions];
         self.parts = vec![Part::EMPTY; partitions];
+        self.refill();
         let mut counts = vec![0; partitions];
         let mut from = 0;
         for (part, count) in counts.iter_mut().enumerate() {
@@ -73,6 +73,11 @@ impl Spread {
             from = end;
         }
         counts
+    }
+
+    /// Makes buffers, all empty, for partitions that were cut before.
+    pub(super) fn refill(&mut self) {
+        self.fill = vec![0; self.parts.len()];
     }
 
     /// Partitions, after the cut.

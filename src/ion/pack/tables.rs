@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::mask::Mask;
+use crate::store::head::Mask;
 
 /// The tables of all pixels.
 #[derive(Debug)]
