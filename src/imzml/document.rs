@@ -262,7 +262,8 @@ impl Document {
                 if self.pending.len() < PENDING_LIMIT
                     && let Some(id) = self.attribute(tag, "ref")?
                 {
-                    self.index
+                    self.spectra
+                        .index
                         .budget
                         .reserve(id.len() as u64, "references to groups")?;
                     self.pending.push((around, id));
