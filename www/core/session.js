@@ -90,7 +90,7 @@ export async function* run(job, sources, { inFlight, signal, tally, memoryBytes,
   const start = () => {
     while (running.size < limit && !failed.yes) {
       const fetch = checked(() => job.next());
-      if (!fetch) return;
+      if (!fetch) break;
       const promise = fill(fetch).catch((error) => {
         if (!failed.yes) Object.assign(failed, { yes: true, error });
         controller.abort(error);
@@ -98,6 +98,7 @@ export async function* run(job, sources, { inFlight, signal, tally, memoryBytes,
       running.add(promise);
       promise.finally(() => running.delete(promise));
     }
+    return running.size;
   };
   try {
     for (;;) {
@@ -113,7 +114,8 @@ export async function* run(job, sources, { inFlight, signal, tally, memoryBytes,
         yield section;
       } else if (job.done()) {
         return;
-      } else if (running.size === 0) {
+      } else if (running.size === 0 && start() === 0) {
+        // Not even what the job has just worked out brings it any further.
         throw new CoreError('unexpected', 'the job waits for bytes that nobody brings');
       } else {
         await Promise.race(running);
