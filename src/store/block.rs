@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::bits::unpack;
+use super::bits::{packed, unpack_narrow, unpack_wide};
 use super::encode::Packing;
 pub use super::encode::{Columns, encode};
 use super::format::{GROUP, TAIL};
@@ -172,50 +172,63 @@ impl<'a> Block<'a> {
     /// About 3 ns a peak in WebAssembly; only the groups of the range are looked at.
     #[inline]
     pub fn visit(&self, range: Range<usize>, mut show: impl FnMut(u32, f64)) -> Result<()> {
-        let real = self.head.layout.contents.intensity;
-        let mut orders = [0; GROUP];
+        let mut intensities = [0.0; GROUP];
         let mut pixels = [0; GROUP];
         for (n, part) in self.parts(range) {
-            let len = part.len();
-            let (orders, pixels) = (&mut orders[..len], &mut pixels[..len]);
-            self.hits(n, part, orders, pixels)?;
-            for (order, pixel) in orders.iter().zip(pixels.iter()) {
-                show(*pixel as u32, real.intensity(*order));
+            self.hits(n, part.clone(), &mut intensities, &mut pixels)?;
+            for (pixel, intensity) in pixels[part.clone()].iter().zip(&intensities[part]) {
+                show(*pixel, *intensity);
             }
         }
         Ok(())
     }
 
-    /// Decodes orders and pixels of a part of a group.
+    /// Decodes intensities and pixels of a part of a group, each into its place.
     fn hits(
         &self,
         n: usize,
         part: Range<usize>,
-        orders: &mut [u64],
-        pixels: &mut [u64],
+        intensities: &mut [f64; GROUP],
+        pixels: &mut [u32; GROUP],
     ) -> Result<()> {
         let group = self.group(n);
-        let mut at = group.at + group.mz.bytes(group.len);
-        self.column(at, group.len, group.intensity, part.clone(), orders);
-        at += group.intensity.bytes(group.len);
-        unpack(self.from(at), group.pixel_width, part.start, pixels);
-        let (least, most) = self.head.layout.contents.intensity.finite();
-        let mut finite = true;
-        for order in orders {
-            *order = order.wrapping_add(group.base);
-            finite &= (least..=most).contains(order);
-        }
+        let real = self.head.layout.contents.intensity;
+        let at = group.at + group.mz.bytes(group.len);
+        let pixels_at = at + group.intensity.bytes(group.len);
+        let finite = match real {
+            Real::F32 => {
+                let mut orders = [0; GROUP];
+                self.narrow(at, &group, group.intensity, part.clone(), &mut orders);
+                single(
+                    &orders[part.clone()],
+                    group.base,
+                    &mut intensities[part.clone()],
+                )
+            }
+            Real::F64 => {
+                let mut orders = [0; GROUP];
+                let orders = &mut orders[part.clone()];
+                self.wide(at, &group, group.intensity, part.start, orders);
+                double(orders, group.base, &mut intensities[part.clone()])
+            }
+        };
+        unpack_narrow(
+            self.from(pixels_at),
+            group.pixel_width,
+            part.clone(),
+            pixels,
+        );
         let mut outermost = 0;
-        for pixel in pixels {
-            *pixel += u64::from(group.least_pixel);
+        for pixel in &mut pixels[part] {
+            *pixel = pixel.saturating_add(group.least_pixel);
             outermost = outermost.max(*pixel);
         }
-        let pixels = u64::from(self.head.pixels());
-        if outermost >= pixels {
+        if outermost >= self.head.pixels() {
             let what = format!(
-                "a peak lies in pixel {outermost} of an image of {pixels} pixels; the store is damaged"
+                "a peak lies in pixel {outermost} of an image of {} pixels; the store is damaged",
+                self.head.pixels()
             );
-            return Err(self.format(at, what));
+            return Err(self.format(pixels_at, what));
         }
         if !finite {
             let what = "an intensity is not a finite number; the store is damaged".to_owned();
@@ -227,7 +240,16 @@ impl<'a> Block<'a> {
     /// Decodes the keys of a group into the first places of `keys`.
     fn keys(&self, n: usize, group: &Group, keys: &mut [u64; GROUP]) -> Result<()> {
         let deltas = &mut keys[..group.len];
-        self.column(group.at, group.len, group.mz, 0..group.len, deltas);
+        match self.head.layout.contents.mz {
+            Real::F32 => {
+                let mut narrow = [0; GROUP];
+                self.narrow(group.at, group, group.mz, 0..group.len, &mut narrow);
+                for (delta, narrow) in deltas.iter_mut().zip(narrow) {
+                    *delta = u64::from(narrow);
+                }
+            }
+            Real::F64 => self.wide(group.at, group, group.mz, 0, deltas),
+        }
         let mut key = group.first;
         let mut ascending = true;
         for delta in deltas {
@@ -248,23 +270,20 @@ impl<'a> Block<'a> {
         Ok(())
     }
 
-    /// Decodes a part of a column: its packed bits and exceptions, without base or sum.
-    fn column(&self, at: usize, len: usize, packing: Packing, part: Range<usize>, out: &mut [u64]) {
+    /// Decodes a part of a column of 32-bit values, without base or sum, each into its place.
+    fn narrow(
+        &self,
+        at: usize,
+        group: &Group,
+        packing: Packing,
+        part: Range<usize>,
+        out: &mut [u32; GROUP],
+    ) {
         let width = u32::from(packing.width);
-        unpack(self.from(at), width, part.start, out);
-        if packing.exceptions > 0 {
-            let exceptions = usize::from(packing.exceptions);
-            let high = usize::from(packing.high);
-            let positions = self.from(at + super::bits::packed(len, width));
-            for (n, position) in positions.iter().take(exceptions).enumerate() {
-                let place = usize::from(*position).checked_sub(part.start);
-                if let Some(value) = place.and_then(|place| out.get_mut(place)) {
-                    let mut rest = [0; 8];
-                    let bytes = positions.get(exceptions + n * high..).unwrap_or_default();
-                    let bytes = &bytes[..high.min(bytes.len()).min(8)];
-                    rest[..bytes.len()].copy_from_slice(bytes);
-                    *value |= u64::from_le_bytes(rest).checked_shl(width).unwrap_or(0);
-                }
+        unpack_narrow(self.from(at), width, part, out);
+        for (place, rest) in self.exceptions(at, group.len, packing) {
+            if let Some(value) = out.get_mut(place) {
+                *value |= (rest as u32).checked_shl(width).unwrap_or(0);
             }
         }
         if packing.shift > 0 {
@@ -272,6 +291,43 @@ impl<'a> Block<'a> {
                 *value = value.checked_shl(u32::from(packing.shift)).unwrap_or(0);
             }
         }
+    }
+
+    /// Decodes a part of a column of 64-bit values, without base or sum, from its first on.
+    fn wide(&self, at: usize, group: &Group, packing: Packing, start: usize, out: &mut [u64]) {
+        let width = u32::from(packing.width);
+        unpack_wide(self.from(at), width, start, out);
+        for (place, rest) in self.exceptions(at, group.len, packing) {
+            let place = place.checked_sub(start);
+            if let Some(value) = place.and_then(|place| out.get_mut(place)) {
+                *value |= rest.checked_shl(width).unwrap_or(0);
+            }
+        }
+        if packing.shift > 0 {
+            for value in out {
+                *value = value.checked_shl(u32::from(packing.shift)).unwrap_or(0);
+            }
+        }
+    }
+
+    /// Places and high bits of a column's exceptions.
+    fn exceptions(
+        &self,
+        at: usize,
+        len: usize,
+        packing: Packing,
+    ) -> impl Iterator<Item = (usize, u64)> + use<'a> {
+        let bytes = self.from(at + packed(len, u32::from(packing.width)));
+        let (places, rests) = bytes
+            .split_at_checked(usize::from(packing.exceptions))
+            .unwrap_or_default();
+        let rests = rests.chunks(usize::from(packing.high).max(1));
+        places.iter().zip(rests).map(|(place, rest)| {
+            let mut bytes = [0; 8];
+            let used = rest.len().min(8);
+            bytes[..used].copy_from_slice(&rest[..used]);
+            (usize::from(*place), u64::from_le_bytes(bytes))
+        })
     }
 
     /// The groups of a range of peaks, each with the part of it in the range.
@@ -371,7 +427,7 @@ impl<'a> Block<'a> {
             if group.pixel_width > 32 {
                 return Err(self.wrong_group(n));
             }
-            at += super::bits::packed(group.len, group.pixel_width);
+            at += packed(group.len, group.pixel_width);
         }
         if at + TAIL != self.bytes.len() {
             let what = format!(
@@ -385,7 +441,7 @@ impl<'a> Block<'a> {
 
     /// Whether the positions of a column's exceptions ascend and stay inside of the group.
     fn positions_fit(&self, at: usize, len: usize, packing: Packing) -> bool {
-        let at = at + super::bits::packed(len, u32::from(packing.width));
+        let at = at + packed(len, u32::from(packing.width));
         let positions = self.from(at).get(..usize::from(packing.exceptions));
         positions.is_some_and(|positions| {
             positions.is_sorted_by(|a, b| a < b)
@@ -411,6 +467,31 @@ impl<'a> Block<'a> {
             what,
         }
     }
+}
+
+/// Intensities of orders relative to a base; whether all are finite.
+fn single(orders: &[u32], base: u64, out: &mut [f64]) -> bool {
+    let base = base as u32;
+    let mut finite = true;
+    for (order, out) in orders.iter().zip(out) {
+        let order = order.wrapping_add(base);
+        // The sign bit says which way the order was turned.
+        let turned = (order as i32 >> 31) as u32;
+        let value = f32::from_bits(order ^ (!turned | 1 << 31));
+        finite &= value.is_finite();
+        *out = f64::from(value);
+    }
+    finite
+}
+
+/// As [`single`], of 64 bits.
+fn double(orders: &[u64], base: u64, out: &mut [f64]) -> bool {
+    let mut finite = true;
+    for (order, out) in orders.iter().zip(out) {
+        *out = Real::F64.intensity(order.wrapping_add(base));
+        finite &= out.is_finite();
+    }
+    finite
 }
 
 impl Packing {

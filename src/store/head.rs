@@ -117,7 +117,7 @@ impl Header {
             meta_bytes: u32_at(bytes, 80),
         };
         let layout = Layout::new(file, contents).map_err(|error| match error {
-            Error::Parameter { what, .. } => format(20, what),
+            Error::Parameter { what, .. } | Error::Unsupported { what, .. } => format(20, what),
             other => other,
         })?;
         let header = Self {

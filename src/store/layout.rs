@@ -95,7 +95,7 @@ impl Layout {
             .ok_or_else(|| {
                 large(format!(
                     "{} peaks on {pixels} pixels need a head of more than {HEAD_LIMIT} bytes, which \
-                     is the limit; pack a part of the dataset",
+                     is the limit",
                     contents.peaks
                 ))
             })?;

@@ -151,15 +151,4 @@ impl Real {
             }
         }
     }
-
-    /// The orders of finite values: the least and the greatest.
-    pub(super) fn finite(self) -> (u64, u64) {
-        match self {
-            Self::F32 => (
-                self.order(f64::from(f32::MIN)),
-                self.order(f64::from(f32::MAX)),
-            ),
-            Self::F64 => (self.order(f64::MIN), self.order(f64::MAX)),
-        }
-    }
 }
