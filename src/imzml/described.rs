@@ -114,6 +114,7 @@ fn packing(code: Code, name: &str) -> Option<Packing> {
     const ZLIB: Code = ms(1_000_574);
     match code {
         NONE => Some(Packing::None),
+        _ if name.trim() == "no compression" => Some(Packing::None),
         ZLIB => Some(Packing::Zlib),
         // MS-Numpress, Zstandard, byte shuffling and whatever else is invented call themselves so.
         _ if name.trim_end().ends_with("compression") => Some(Packing::Other(code)),

@@ -135,45 +135,42 @@ fn repair_warnings(read: &Read, warnings: &mut Vec<String>) {
     let repairs = &read.spectra.repairs;
     let mut warn = |count: u64, what: &str| {
         if count > 0 {
-            warnings.push(format!(
-                "{count} {}{what}",
-                plural(count, "array", "arrays")
-            ));
+            let arrays = plural(count, "array", "arrays");
+            warnings.push(format!("{what} ({count} {arrays})"));
         }
     };
     warn(
         repairs.split_types,
-        " have a data type whose name and accession differ: the encoded length decides between \
-         them, or else the name",
+        "the name and the accession of a data type differ: the encoded length decides between them, \
+         or else the name",
     );
     warn(
         repairs.missing_types,
-        " have no data type: the encoded length shows how wide their numbers are, taken as floats",
+        "no data type is given: the encoded length shows how wide the numbers are, taken as floats",
     );
     warn(
         repairs.lengths,
-        " have no external encoded length (IMS:1000104): it follows from the number of values",
+        "no external encoded length (IMS:1000104) is given: it follows from the number of values",
     );
     warn(
         repairs.counts,
-        " have no external array length (IMS:1000103): it follows from the encoded length or the \
+        "no external array length (IMS:1000103) is given: it follows from the encoded length or the \
          spectrum's default",
     );
     warn(
         repairs.offsets,
-        " have an offset that ran over 32 bits: 2^32 is added for each time it turned negative",
+        "offsets ran over 32 bits: 2^32 is added for each time they turned negative",
     );
     warn(
         read.spectra.surplus,
-        " of m/z or intensity are one too many for their spectrum and are left out",
+        "a spectrum has more than one array of m/z or of intensities: the first counts",
     );
     if read.dangling > 0 {
         warnings.push(format!(
-            "{} {} of terms, the first {:?}, {} not there",
+            "{} {} to groups of terms that are not there, the first to {:?}",
             read.dangling,
-            plural(read.dangling, "group", "groups"),
-            read.dangling_first,
-            plural(read.dangling, "is", "are")
+            plural(read.dangling, "reference", "references"),
+            read.dangling_first
         ));
     }
     let count = read.spectra.index.spectra.len() as u64;
