@@ -70,16 +70,21 @@
 //! | [`error`] | what can go wrong, by who is at fault | nothing |
 //! | [`range`](mod@range), [`budget`] | merging ranges; one account of bytes | `error` |
 //! | [`job`] | what a job asks of a driver | those |
-//! | [`fits`], [`manifest`] | formats: bytes to images, lists to names | `job` |
+//! | [`fits`], [`imzml`], [`manifest`] | formats: bytes to images, indexes and names | `job` |
+//! | [`store`] | the segment store: peaks sorted by m/z, read by ranges | `job` |
 //! | [`stack`] | exposures, plan, median | the formats |
+//! | [`ion`] | images, spectra, packing | the formats |
 //! | [`raster`], [`png`], [`npy`] | values to pictures and files | `stack` |
 //! | [`drive`] | what an answer means; files and HTTP natively | `job` |
 //! | `wasm`, `cli` | the bindings and the program | all |
 
 pub mod budget;
+mod crc;
 pub mod drive;
 pub mod error;
 pub mod fits;
+pub mod imzml;
+pub mod ion;
 pub mod job;
 pub mod manifest;
 pub mod npy;
@@ -87,6 +92,7 @@ pub mod png;
 pub mod range;
 pub mod raster;
 pub mod stack;
+pub mod store;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;
 

@@ -13,8 +13,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every room of the library and the rooms it may name.
-const ROOMS: [(&str, &[&str]); 15] = [
+const ROOMS: [(&str, &[&str]); 16] = [
     ("error", &[]),
+    ("crc", &[]),
     ("range", &["error"]),
     ("budget", &["error"]),
     ("job", &["error", "range", "budget"]),
@@ -30,19 +31,19 @@ const ROOMS: [(&str, &[&str]); 15] = [
     ("png", TILE),
     ("wasm", EVERYTHING),
 ];
-const FORMAT: &[&str] = &["error", "range", "budget", "job"];
+const FORMAT: &[&str] = &["error", "crc", "range", "budget", "job"];
 const REDUCTION: &[&str] = &[
-    "error", "range", "budget", "job", "fits", "imzml", "store", "manifest",
+    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest",
 ];
 const PLANE: &[&str] = &[
-    "error", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
+    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
 ];
 const TILE: &[&str] = &[
-    "error", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
+    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
     "raster",
 ];
 const EVERYTHING: &[&str] = &[
-    "error", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
+    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
     "raster", "npy", "png", "drive",
 ];
 

@@ -13,7 +13,7 @@ pub(crate) fn build() -> Outcome {
     }
     place::empty(&site)?;
     let copied = place::copy_tree(&pages, &site, |_| true)?;
-    wasm::build(&site.join("pkg"))?;
+    wasm::build(&site)?;
     plot(&site.join("vendor"))?;
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         place::write(&site.join(name), &place::read(&place::root().join(name))?)?;

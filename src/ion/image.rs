@@ -1,0 +1,306 @@
+//! One ion image: intensities of the peaks in a window, summed pixel by pixel.
+//!
+//! Sums are f64, in the order of the peaks, and rounded once to f32. An acquired pixel without a peak in the
+//! window is 0.0; a pixel that was never acquired is NaN.
+//!
+//! # Source
+//! The image of METASPACE's and Lithops-METASPACE's annotation engines: a sparse image of the peaks between two
+//! binary searches, summed where a pixel has several.
+
+use super::window::Window;
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+
+/// The image of one window from peaks in memory: `[pixels]` sums.
+///
+/// Peak i is `intensity[i]` at `mz[i]` in the pixel `pixel[i]`, counted row by row. Peaks may be in any order;
+/// sums are taken in theirs. No pixel is "no data" here: whoever has a mask lays it over the result.
+///
+/// ```
+/// use sectile::ion::image::image;
+/// use sectile::ion::window::Window;
+///
+/// // Three peaks within 3 ppm of m/z 500, two of them in pixel 1; and one that is 5 ppm away.
+/// let mz = [499.9990, 500.0, 500.0010, 500.0025];
+/// let values = image(&mz, &[1.0, 2.0, 4.0, 8.0], &[1, 0, 1, 2], Window::ppm(500.0, 3.0)?, 3)?;
+/// assert_eq!(values, [2.0, 5.0, 0.0]);
+/// # Ok::<(), sectile::error::Error>(())
+/// ```
+///
+/// # Cost
+/// One pass over `mz`. For many images of the same peaks sort them once and use [`Peaks`].
+///
+/// # Errors
+/// [`Error::Parameter`] for slices of unequal length, a peak in a pixel that does not exist, or a window that
+/// is none; [`Error::Budget`] if there is no memory for the image.
+pub fn image(
+    mz: &[f64],
+    intensity: &[f32],
+    pixel: &[u32],
+    window: Window,
+    pixels: usize,
+) -> Result<Vec<f32>> {
+    window.check()?;
+    equal(mz, intensity, pixel)?;
+    let mut canvas = Canvas::new(pixels, &mut Budget::new(u64::MAX))?;
+    let peaks = mz.iter().zip(intensity).zip(pixel);
+    for ((_, intensity), pixel) in peaks.filter(|((mz, _), _)| window.contains(**mz)) {
+        canvas.place(*pixel, *intensity)?;
+    }
+    canvas.finish()?;
+    Ok(canvas.values)
+}
+
+/// Peaks in memory, ascending in m/z, of which images are taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Peaks<'a> {
+    mz: &'a [f64],
+    intensity: &'a [f32],
+    pixel: &'a [u32],
+}
+
+impl<'a> Peaks<'a> {
+    /// Takes peaks, and looks once whether they are in order.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for slices of unequal length, and for an m/z that is NaN or smaller than the one
+    /// before.
+    pub fn new(mz: &'a [f64], intensity: &'a [f32], pixel: &'a [u32]) -> Result<Self> {
+        equal(mz, intensity, pixel)?;
+        if mz.first().is_some_and(|mz| mz.is_nan()) || !mz.is_sorted() {
+            return Err(Error::Parameter {
+                name: "mz",
+                what: "the peaks are not sorted by m/z".to_owned(),
+            });
+        }
+        Ok(Self {
+            mz,
+            intensity,
+            pixel,
+        })
+    }
+
+    /// Draws the image of one window onto a canvas, which is cleared first.
+    ///
+    /// # Cost
+    /// Two binary searches, then the peaks in the window alone.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a window that is none, or a peak in a pixel that the canvas does not have or
+    /// that was not acquired.
+    pub fn draw(&self, window: Window, canvas: &mut Canvas) -> Result<Drawn> {
+        window.check()?;
+        canvas.clear();
+        let range = window.find(self.mz);
+        for (intensity, pixel) in self.intensity[range.clone()].iter().zip(&self.pixel[range]) {
+            canvas.place(*pixel, *intensity)?;
+        }
+        canvas.finish()
+    }
+}
+
+fn equal(mz: &[f64], intensity: &[f32], pixel: &[u32]) -> Result<()> {
+    if mz.len() == intensity.len() && mz.len() == pixel.len() {
+        return Ok(());
+    }
+    Err(Error::Parameter {
+        name: "peaks",
+        what: format!(
+            "{} m/z, {} intensities and {} pixels: as many of each are needed",
+            mz.len(),
+            intensity.len(),
+            pixel.len()
+        ),
+    })
+}
+
+/// What a finished image is besides its values.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Drawn {
+    /// Peaks in the window.
+    pub hits: u64,
+    /// The largest value; 0 where none is positive.
+    pub max: f32,
+}
+
+/// A sheet that one image after another is drawn on.
+///
+/// Only pixels that have a peak are written and cleared again, so that an image costs what its peaks cost, not
+/// what its pixels do.
+///
+/// # Memory
+/// [`Canvas::bytes`]: sums, values, and a list of the pixels that were touched.
+#[derive(Debug)]
+pub struct Canvas {
+    sums: Vec<f64>,
+    values: Vec<f32>,
+    /// The pixel of each hit, some more than once; once it is full, every pixel counts as touched.
+    touched: Vec<u32>,
+    many: bool,
+    hits: u64,
+    /// The number of the first pixel: canvases of later slices do not begin with 0.
+    first: u32,
+}
+
+impl Canvas {
+    /// A canvas of `pixels` pixels, all of them acquired.
+    ///
+    /// # Errors
+    /// [`Error::Budget`].
+    pub fn new(pixels: usize, budget: &mut Budget) -> Result<Self> {
+        let sums = budget.allocate(pixels, "the sums of an image")?;
+        let values = budget.allocate(pixels, "the values of an image")?;
+        let mut touched = budget.allocate(pixels, "the touched pixels of an image")?;
+        touched.clear();
+        Ok(Self {
+            sums,
+            values,
+            touched,
+            many: false,
+            hits: 0,
+            first: 0,
+        })
+    }
+
+    /// Bytes that a canvas of so many pixels takes.
+    #[must_use]
+    pub fn bytes(pixels: u64) -> u64 {
+        pixels.saturating_mul((size_of::<f64>() + size_of::<f32>() + size_of::<u32>()) as u64)
+    }
+
+    /// Makes it the sheet of the slice whose first pixel has the number `first`, and asks of each of its pixels,
+    /// counted from 0, whether it was acquired.
+    pub fn lay(&mut self, first: u32, acquired: impl Fn(u32) -> bool) {
+        self.clear();
+        self.first = first;
+        for (pixel, value) in (0_u32..).zip(&mut self.values) {
+            *value = if acquired(pixel) { 0.0 } else { f32::NAN };
+        }
+    }
+
+    /// The number of its first pixel.
+    pub(super) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// Leaves an empty canvas behind.
+    pub(super) fn take(&mut self) -> Self {
+        Self {
+            sums: std::mem::take(&mut self.sums),
+            values: std::mem::take(&mut self.values),
+            touched: std::mem::take(&mut self.touched),
+            ..*self
+        }
+    }
+
+    /// Adds one peak; one in another slice is passed over.
+    #[inline]
+    pub fn add(&mut self, pixel: u32, intensity: f64) {
+        let at = pixel.wrapping_sub(self.first);
+        let Some(sum) = self.sums.get_mut(at as usize) else {
+            return;
+        };
+        *sum += intensity;
+        self.hits += 1;
+        if self.touched.len() < self.values.len() {
+            self.touched.push(at);
+        } else {
+            self.many = true;
+        }
+    }
+
+    /// Adds a peak of a caller's own arrays, where every pixel must exist.
+    fn place(&mut self, pixel: u32, intensity: f32) -> Result<()> {
+        if pixel as usize >= self.values.len() {
+            return Err(Error::Parameter {
+                name: "pixel",
+                what: format!("a peak lies in pixel {pixel} of {}", self.values.len()),
+            });
+        }
+        self.add(self.first + pixel, f64::from(intensity));
+        Ok(())
+    }
+
+    /// Rounds the sums: the values are the image then, until [`Canvas::clear`].
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if a peak lay in a pixel that was not acquired, or a sum is not a number.
+    pub fn finish(&mut self) -> Result<Drawn> {
+        let Self {
+            sums,
+            values,
+            touched,
+            ..
+        } = self;
+        let mut max = 0.0_f32;
+        let mut stray = None;
+        let mut round = |at: u32, sum: f64, value: &mut f32| {
+            if value.is_nan() || sum.is_nan() {
+                stray = Some(at);
+            } else {
+                *value = narrowed(sum);
+                max = max.max(*value);
+            }
+        };
+        if self.many {
+            for ((at, sum), value) in (0_u32..).zip(sums).zip(values) {
+                if !value.is_nan() || *sum != 0.0 {
+                    round(at, *sum, value);
+                }
+            }
+        } else {
+            for at in &*touched {
+                round(*at, sums[*at as usize], &mut values[*at as usize]);
+            }
+        }
+        match stray {
+            None => Ok(Drawn {
+                hits: self.hits,
+                max,
+            }),
+            Some(at) => Err(Error::Parameter {
+                name: "pixel",
+                what: format!(
+                    "pixel {} has a peak but was not acquired, or its intensities have no sum",
+                    self.first + at
+                ),
+            }),
+        }
+    }
+
+    /// The image as it was finished; NaN where nothing was acquired.
+    #[must_use]
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Makes it blank again: every acquired pixel 0.
+    pub fn clear(&mut self) {
+        let blank = |sum: &mut f64, value: &mut f32| {
+            *sum = 0.0;
+            if !value.is_nan() {
+                *value = 0.0;
+            }
+        };
+        if self.many {
+            for (sum, value) in self.sums.iter_mut().zip(&mut self.values) {
+                blank(sum, value);
+            }
+        } else {
+            for at in &self.touched {
+                blank(&mut self.sums[*at as usize], &mut self.values[*at as usize]);
+            }
+        }
+        self.touched.clear();
+        self.many = false;
+        self.hits = 0;
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "rounded to the nearest f32, infinite beyond the largest"
+)]
+fn narrowed(sum: f64) -> f32 {
+    sum as f32
+}

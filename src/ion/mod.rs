@@ -1,0 +1,16 @@
+//! Ions: images and spectra out of a dataset whose peaks are sorted by m/z.
+//!
+//! [`window`] is what is asked for, [`mod@image`] draws it from peaks in memory, [`images`] from a store's blocks,
+//! which it plans, asks for and is fed; [`spectrum`] goes the other way, from a pixel or a [`region`] to its m/z.
+//! [`normalise`] divides an image by its pixels' totals. [`pack`] makes the store.
+
+mod draft;
+pub mod image;
+pub mod images;
+pub mod normalise;
+pub mod pack;
+mod reads;
+pub mod region;
+mod schedule;
+pub mod spectrum;
+pub mod window;
