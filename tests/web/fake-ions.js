@@ -82,7 +82,7 @@ export class IonCompute {
     const spectra = this.mask.reduce((sum, v) => sum + v, 0);
     this.ions = this.query.has('empty') ? [] : IONS;
     this.info = {
-      width: this.width, height: this.height, slices: Array.from({ length: n }, (_, i) => i * 10), spectra: spectra * n, peaks: this.ions.length * spectra * 30,
+      width: this.width, height: this.height, slices: Array.from({ length: n }, (_, i) => i * 10), spectra: spectra * n, acquired: spectra * n, peaks: this.ions.length * spectra * 30,
       mz: this.ions.length > 0 ? [250.0117, 949.9873] : null, pixelSize: this.query.get('pixel') === 'none' ? null : [size[0], size[1] ?? size[0]],
       origin: (this.query.get('origin') ?? '1,1').split(',').map(Number), polarity: 'negative', representation: 'centroid', instrument: text ?? 'Orbitrap Exploris 240',
       source: text ?? name.split('/').pop(), bytes: 4.6e6, counts: { peaks_read: 1e6, zeros_dropped: 52221, unsorted_spectra: 3, duplicate_pixels: 0 },

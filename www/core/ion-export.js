@@ -43,16 +43,17 @@ function scaleOf(values) {
 
 /**
  * An ion image as a table `x,y,intensity` of its acquired pixels, in rows from the top.
- * @param {{width: number, height: number, values: Float32Array}} image
+ * @param {{width: number, height: number, values: Float32Array, origin?: [number, number]}} image `origin` is the
+ *   position of the first pixel in the file (`info.origin`), for positions as the file counts them; 0, 0 by default
  * @returns {Blob}
  */
-export function ionCsv({ width, height, values }) {
+export function ionCsv({ width, height, values, origin: [x0, y0] = [0, 0] }) {
   const parts = ['x,y,intensity\n'];
   for (let y = 0; y < height; y += 1) {
     let rows = '';
     for (let x = 0; x < width; x += 1) {
       const value = values[y * width + x];
-      if (!Number.isNaN(value)) rows += `${x},${y},${shortest(value)}\n`;
+      if (!Number.isNaN(value)) rows += `${x0 + x},${y0 + y},${shortest(value)}\n`;
     }
     parts.push(rows);
   }

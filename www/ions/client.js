@@ -3,11 +3,12 @@ import { absolute, Remote } from '../core/remote.js';
 
 /**
  * @typedef {object} Progress of packing
- * @property {string} phase `index` while the XML is read, then those of the job
+ * @property {string} phase `index` while the XML is read, `plan` once, then those of the job
  * @property {number} done
  * @property {number} total in the same unit as `done`
  * @property {number | null} seconds_left of this phase, once there is something to go by
  * @property {number} peak_bytes of the core's memory so far
+ * @property {object} [plan] with the phase `plan`: what packing will read, hold and write
  *
  * @typedef {{url: string} | {file: File}} Entry
  * @typedef {Entry | {pair: {imzml: Entry, ibd: Entry}} | {kept: string}} Opening

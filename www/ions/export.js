@@ -16,10 +16,13 @@ export function ionPart({ mz, normalise, slice }) {
   return [`mz${mz.toFixed(4)}`, normalise === 'none' ? '' : normalise, slice > 0 ? `slice${slice + 1}` : ''].filter(Boolean).join('_');
 }
 
-/** 16-bit PNG or CSV of every ion on show, one file each. @param {'png' | 'alpha' | 'csv'} kind */
-export async function exportImages(compute, planes, kind, dataset) {
+/**
+ * 16-bit PNG or CSV of every ion on show, one file each. Positions in a CSV are those of the file, as in the readout.
+ * @param {'png' | 'alpha' | 'csv'} kind @param {[number, number]} origin position of the first pixel
+ */
+export async function exportImages(compute, planes, kind, dataset, origin) {
   for (const { image, ion } of planes) {
-    const blob = kind === 'csv' ? await compute.csv(image) : await compute.png(image, { alpha: kind === 'alpha' });
+    const blob = kind === 'csv' ? await compute.csv({ ...image, origin }) : await compute.png(image, { alpha: kind === 'alpha' });
     download(blob, exportName(dataset, kind === 'alpha' ? `${ionPart(ion)}_alpha` : ionPart(ion), kind === 'csv' ? 'csv' : 'png'));
   }
 }

@@ -8,6 +8,7 @@ const COUNTS = {
   unsorted_spectra: 'Spectra sorted by m/z',
   duplicate_pixels: 'Positions with several spectra, summed',
   bad_spectra: 'Bad spectra left out',
+  empty_spectra: 'Spectra without peaks',
   negative_intensities: 'Negative intensities kept',
 };
 
@@ -24,7 +25,8 @@ export function facts(info) {
   const pixels = info.width * info.height * info.slices.length;
   const rows = [
     ['Pixels', `${formatCount(info.width)} × ${formatCount(info.height)}${info.slices.length > 1 ? ` × ${info.slices.length} slices` : ''}`],
-    ['Spectra', `${formatCount(info.spectra)}${info.spectra < pixels ? ` in ${formatCount(pixels)} pixels` : ''}`],
+    ['Acquired', info.acquired < pixels ? `${formatCount(info.acquired)} of ${formatCount(pixels)}` : 'all'],
+    ['Spectra', formatCount(info.spectra)],
     ['Peaks', formatCount(info.peaks)],
     ['m/z', info.mz ? `${formatValue(info.mz[0])} to ${formatValue(info.mz[1])}` : 'none'],
     ['Pixel size', pixelText(info.pixelSize)],

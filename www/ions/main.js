@@ -375,7 +375,7 @@ class Page {
         const layers = display.layers.map((layer) => ({ ...layer, limits: display.limitsOf(layer) }));
         const part = this.state.rgb ? 'rgb' : ionPart(planes[0].ion);
         download(await pictureOf(layers, this.state, session.info.pixelSize), exportName(dataset, `${part}_picture`, 'png'));
-      } else await exportImages(session.core(), planes, kind, dataset);
+      } else await exportImages(session.core(), planes, kind, dataset, session.info.origin);
     } catch (error) {
       this.failed(error);
     }

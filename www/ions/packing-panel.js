@@ -4,7 +4,7 @@ import { formatCount, formatSeconds } from '../app/format.js';
 import { isLocal, nameOf } from './pair.js';
 
 /** The phases of packing, in words. */
-const PHASES = { index: 'Reading the imzML', read: 'Reading the spectra', sort: 'Sorting by m/z', done: 'Finishing' };
+const PHASES = { index: 'Reading the imzML', plan: 'Planning', read: 'Reading the spectra', sort: 'Sorting by m/z', done: 'Finishing' };
 
 /** How far opening and packing are; cancel, and going on afterwards. */
 export class PackingPanel {

@@ -63,7 +63,7 @@ async function inStorage(pair, folder, place, { keep, ...options }) {
     if (keep && !place.about.kept) await place.describe({ kept: true });
     return null;
   }
-  const packing = await Packing.open(pair.imzml, pair.ibd, options);
+  const packing = await planned(pair, options);
   try {
     const files = await place.files();
     const { spill_bytes, store_bytes_estimate } = packing.plan;
@@ -80,9 +80,16 @@ async function inStorage(pair, folder, place, { keep, ...options }) {
   }
 }
 
+/** The index, read, and the plan, told. */
+async function planned(pair, options) {
+  const packing = await Packing.open(pair.imzml, pair.ibd, options);
+  options.onProgress({ phase: 'plan', done: 0, total: 0, seconds_left: null, peak_bytes: 0, plan: packing.plan });
+  return packing;
+}
+
 async function inMemory(pair, { keep, ...options }) {
   if (keep) throw new CoreError('unsupported', 'this page has no storage of its own to keep a store in');
-  const packing = await Packing.open(pair.imzml, pair.ibd, options);
+  const packing = await planned(pair, options);
   try {
     const need = packing.plan.spill_bytes + packing.plan.store_bytes_estimate;
     if (need > IN_MEMORY) {

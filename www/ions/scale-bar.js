@@ -34,7 +34,8 @@ export class ScaleBar {
   /** @param {import('../view/camera.js').Camera | null} camera @param {number | null} size width of a pixel in µm */
   show(camera, size) {
     const room = camera ? Math.min(160, camera.width * 0.3) : 0;
-    const found = camera && (size ? barLength(camera.zoom / size, room) : barLength(camera.zoom, room, 1));
+    // There is no bar shorter than a pixel, however large that is on screen.
+    const found = camera && (size ? barLength(camera.zoom / size, room) : barLength(camera.zoom, Math.max(room, Math.min(camera.zoom, camera.width * 0.6)), 1));
     this.element.hidden = !found;
     if (!found) return;
     this.bar.style.width = `${found.width.toFixed(2)}px`;
