@@ -51,7 +51,7 @@ export class IonCompute {
     this.prepare(name);
     const packed = this.pair ? { peaks: this.info.peaks, store_bytes: this.info.bytes } : null;
     if (keep && this.pair) record.kept.set(name.split('/').pop().split('?')[0].replace(/\.imzml$/i, '.sectile'), this.info.bytes);
-    return { ...this.info, packed, opening: { requests: 1, bytes: 262144 } };
+    return { ...this.info, packed, kept: this.pair && keep, opening: { requests: 1, bytes: 262144 } };
   }
 
   async pack(signal, onProgress) {
@@ -195,6 +195,11 @@ export class IonCompute {
     const removed = record.packed > 0 ? 2 : 0;
     record.packed = 0;
     return { removed, bytes: removed * 1e6 };
+  }
+
+  async keep() {
+    record.calls.push(['keep']);
+    record.kept.set('kidney', this.info.bytes);
   }
 
   close() {

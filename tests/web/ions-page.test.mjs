@@ -472,6 +472,11 @@ describe('the ion page in Chromium', { timeout: 240_000 }, () => {
     await page.waitForSelector('#ask:not([hidden])');
     assert.match(await text(page, '#ask-text'), /full pass over 202.MiB \(106 requests/);
     assert.deepEqual(await calls(page, 'spectrum'), []);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('#ask').isVisible(), false);
+    await page.focus('#view');
+    await page.keyboard.press('p');
+    await page.waitForSelector('#ask:not([hidden])');
     await page.click('#ask-no');
     assert.equal(await page.locator('input[name="spectrum"][value="mean"]').isChecked(), true);
     await page.focus('#view');
@@ -492,6 +497,9 @@ describe('the ion page in Chromium', { timeout: 240_000 }, () => {
     await pair.keyboard.press('ArrowRight');
     await pair.keyboard.press('p');
     await pair.waitForFunction(() => /from the imzML pair: 4\.7.KiB in 1 request$/.test(document.querySelector('#spectrum-note').textContent));
+    await pair.click('#keep-now');
+    await pair.waitForSelector('#kept:not([hidden])');
+    assert.equal(await pair.locator('#keep-now').isVisible(), false);
     await close(pair);
   });
 
@@ -664,6 +672,7 @@ describe('the ion page in Chromium', { timeout: 240_000 }, () => {
     page = await open('warn');
     await shown(page);
     assert.match(await text(page, '#facts-warnings'), /UUID.*may not belong together/);
+    assert.equal(await text(page, '#facts-tally'), '1 warning');
     assert.match(await text(page, '#facts'), /Zero intensities left out52,221.*Spectra sorted by m\/z3/);
     assert.doesNotMatch(await text(page, '#facts'), /Positions with several/);
     await close(page);

@@ -1,5 +1,5 @@
 import { formatBytes } from '../app/bytes.js';
-import { byId, make } from '../app/dom.js';
+import { byId, make, say } from '../app/dom.js';
 import { formatCount, formatValue } from '../app/format.js';
 
 /** What the counts of a store say about what was found and repaired while packing; 0 is left out. */
@@ -40,14 +40,18 @@ export function facts(info) {
   return rows;
 }
 
-/** Writes the facts and the warnings into the panel. */
-export function showFacts(info) {
+/** Writes the facts and the warnings into the panel. @param {boolean} keepable whether the store could be kept on this computer */
+export function showFacts(info, keepable) {
   byId('facts').replaceChildren(...facts(info).map(([name, value]) => {
     const row = make('div');
     row.append(make('dt', '', name), make('dd', '', value));
     return row;
   }));
-  byId('facts-warnings').replaceChildren(...(info.warnings ?? []).map((text) => make('p', 'warning', text)));
+  const { warnings = [] } = info;
+  byId('facts-warnings').replaceChildren(...warnings.map((text) => make('p', 'warning', text)));
+  say(byId('facts-tally'), warnings.length === 0 ? '' : `${warnings.length} warning${warnings.length === 1 ? '' : 's'}`);
+  byId('tab-data').classList.toggle('warned', warnings.length > 0);
+  byId('keep-now').hidden = !keepable;
 }
 
 /** The line in the head: name, size, pixel size, polarity. */

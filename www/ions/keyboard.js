@@ -55,10 +55,11 @@ function pinnedOnScreen({ view, readout }) {
   return sx >= 0 && sy >= 0 && sx <= camera.width && sy <= camera.height ? [sx, sy] : [];
 }
 
-function escape({ menu, region, session, notice, readout }) {
+function escape({ menu, region, session, spectrum, notice, readout }) {
   if (menu.isOpen) menu.close();
   else if (region.tool !== '') region.use(region.tool);
   else if (session.opening) session.cancel();
+  else if (spectrum.cancel()) return;
   else if (!byId('notice').hidden) notice.hide();
   else if (region.shape) region.clear();
   else readout.clear();

@@ -1,13 +1,13 @@
 import { formatBytes } from '../app/bytes.js';
 import { Colorbar } from '../app/colorbar.js';
 import { byId, download, Notice, say } from '../app/dom.js';
-import { formatCount, formatValue } from '../app/format.js';
 import { Histogram } from '../app/histogram.js';
 import { Permalink } from '../app/permalink.js';
-import { shortName } from '../app/exposures.js';
+import { showLink } from '../app/share.js';
 import { watchDrops } from '../app/sources.js';
 import { View } from '../view/view.js';
 import { Controls } from './controls.js';
+import { showCost } from './cost.js';
 import { Display } from './display.js';
 import { exportImages, exportName, exportStore, ionPart } from './export.js';
 import { headline, showFacts } from './facts.js';
@@ -45,6 +45,7 @@ class Page {
     this.view.camera.most = 256;
     /** The place of a link, until there is an image to apply it to. */
     this.place = this.placeOf(this.state);
+    this.linked = false;
     this.turn = 0;
     this.build();
     this.connect();
@@ -112,6 +113,7 @@ class Page {
     click('draw-polygon', () => this.region.use('polygon'));
     click('region-clear', () => this.region.clear());
     click('plot-csv', () => this.saveSpectrum());
+    click('keep-now', () => this.keepNow());
     click('skip', (event) => {
       event.preventDefault();
       byId('view').focus();
@@ -124,12 +126,16 @@ class Page {
 
   /** Opens what the address names. */
   start() {
+    this.linked = true;
     if (this.state.src) this.open.address(this.state.src);
   }
 
   /** Opens a source; what was open before goes. @param {boolean} [skipBad] packs without the spectra that cannot be read */
   async load(source, skipBad = false) {
     this.notice.hide();
+    // What was set for one dataset does not fit another; a link means what it says.
+    if (!this.linked && source !== this.session.source) Object.assign(this.state, { sl: 0, lim: [null, null, null], xr: null, c: null, z: 0 });
+    this.linked = false;
     // What goes on is more to the point than what could be opened.
     byId('sources').open = false;
     this.readout.clear();
@@ -154,7 +160,7 @@ class Page {
 
   async opened() {
     const { info, source } = this.session;
-    showFacts(info);
+    showFacts(info, Boolean(source.pair) && !info.kept);
     say(byId('title'), headline(nameOf(source), info));
     this.controls.slices(info.slices);
     this.spectrum.opened();
@@ -164,9 +170,23 @@ class Page {
     await this.show();
   }
 
-  toldPacked({ bytes }) {
-    const where = this.open.keep ? 'It is kept on this computer.' : 'It goes when this page is closed; Export saves it.';
+  toldPacked({ bytes, kept }) {
+    const where = kept ? 'It is kept on this computer.' : 'It goes when this page is closed; Export saves it.';
     say(byId('status'), `Packed into a store of ${formatBytes(bytes)}. ${where}`);
+  }
+
+  /** Keeps the store that was packed here, after the fact. */
+  async keepNow() {
+    try {
+      await this.session.core().keep();
+      Object.assign(this.session.info, { kept: true });
+      showFacts(this.session.info, false);
+      say(byId('status'), 'The store is kept on this computer.');
+      byId('sources').open = true;
+      await this.open.list();
+    } catch (error) {
+      this.failed(error);
+    }
   }
 
   /** Without a wish, the ion that is the brightest on average. */
@@ -235,28 +255,12 @@ class Page {
     byId('no-signal').hidden = !empty;
     if (empty) say(byId('no-signal'), `No signal at ${names} ± ${this.state.tol} ${this.state.unit === 'ppm' ? 'ppm' : 'Da'}`);
     byId('view').setAttribute('aria-label', `Ion image${names ? ` of ${names}` : ''}. Arrow keys move the cursor, plus and minus zoom, question mark shows all keys.`);
-    this.cost();
+    showCost(layers.map(({ plane }) => plane));
     this.readout.update();
     this.readout.place();
     this.write();
     this.changed();
     if (this.place) this.moved();
-  }
-
-  /** What the images on show have cost. */
-  cost() {
-    const { layers } = this.display;
-    const sum = (key) => layers.reduce((total, { plane }) => total + plane.image[key], 0);
-    const requests = sum('requests');
-    const text = layers.length === 0 ? '' : `${formatBytes(sum('bytes'))} in ${formatCount(requests)} request${requests === 1 ? '' : 's'}`;
-    byId('image-cost').replaceChildren(...(text ? [Object.assign(document.createElement('span'), { textContent: layers.length > 1 ? 'Images: ' : 'Image: ' }), text] : []));
-    const rows = layers.length === 0 ? [] : [['Fetched', text], ['Peaks in the window', formatCount(sum('hits'))]];
-    if (layers.length === 1) rows.push(['Largest value', formatValue(layers[0].plane.image.max)]);
-    byId('cost').replaceChildren(...rows.map(([name, value]) => {
-      const row = document.createElement('div');
-      row.append(Object.assign(document.createElement('dt'), { textContent: name }), Object.assign(document.createElement('dd'), { textContent: value }));
-      return row;
-    }));
   }
 
   /** The address was edited: follows it. */
@@ -383,24 +387,11 @@ class Page {
 
   saveSpectrum() {
     const table = this.spectrum.csv();
-    if (table) download(table.blob, exportName(shortName(nameOf(this.session.source)), table.name, 'csv'));
+    if (table) download(table.blob, exportName(nameOf(this.session.source), table.name, 'csv'));
   }
 
-  async share() {
-    const link = this.permalink.write();
-    byId('share-link').value = link;
-    let copied = false;
-    try {
-      await navigator.clipboard.writeText(link);
-      copied = true;
-    } catch {
-      // Not allowed to write the clipboard: the field is selected for copying by hand.
-    }
-    const hints = [copied ? 'Copied.' : 'Copy it from the field.'];
-    if (this.session.source && isLocal(this.session.source)) hints.push('Local files are not part of a link: whoever opens it drops them again.');
-    say(byId('share-hint'), hints.join(' '));
-    byId('share-dialog').showModal();
-    byId('share-link').select();
+  share() {
+    return showLink(this.permalink.write(), Boolean(this.session.source && isLocal(this.session.source)));
   }
 }
 

@@ -115,13 +115,22 @@ export class SpectrumPanel {
       const found = kind === 'pixel' ? await this.session.core().spectrum(wish, { signal }) : await this.session.core().region(wish, { signal });
       if (signal.aborted) return;
       const values = found.intensity ?? found.mean;
+      this.reading = null;
       const whose = kind === 'pixel' ? where.text : `Mean of ${formatCount(found.pixels)} acquired pixels`;
       this.show({ mz: found.mz, values, name: where.name }, [whose, `${formatCount(found.mz.length)} peaks`, cost(found)].join(' · '), kind === 'pixel' ? 'This pixel was not acquired, or has no peaks.' : undefined);
     } catch (error) {
       if (signal.aborted || error.name === 'AbortError') return;
+      this.reading = null;
       this.show(null, '', 'The spectrum could not be read.');
       this.failed(error);
     }
+  }
+
+  /** Ends a reading or a question. @returns {boolean} whether there was one */
+  cancel() {
+    if (!this.reading) return false;
+    this.choose(this.state().sp);
+    return true;
   }
 
   ask(kind, plan) {
