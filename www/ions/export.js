@@ -1,5 +1,8 @@
-import { download } from '../app/dom.js';
-import { stem } from './pair.js';
+import { formatBytes } from '../app/bytes.js';
+import { byId, download, say } from '../app/dom.js';
+import { Menu } from './menu.js';
+import { nameOf, stem } from './pair.js';
+import { pictureOf } from './picture.js';
 
 /** A name for a file of an ion: dataset, m/z, ending. */
 export function exportName(dataset, part, extension) {
@@ -16,20 +19,66 @@ export function ionPart({ mz, normalise, slice }) {
   return [`mz${mz.toFixed(4)}`, normalise === 'none' ? '' : normalise, slice > 0 ? `slice${slice + 1}` : ''].filter(Boolean).join('_');
 }
 
-/**
- * 16-bit PNG or CSV of every ion on show, one file each. Positions in a CSV are those of the file, as in the readout.
- * @param {'png' | 'alpha' | 'csv'} kind @param {[number, number]} origin position of the first pixel
- */
-export async function exportImages(compute, planes, kind, dataset, origin) {
-  for (const { image, ion } of planes) {
-    const blob = kind === 'csv' ? await compute.csv({ ...image, origin }) : await compute.png(image, { alpha: kind === 'alpha' });
-    download(blob, exportName(dataset, kind === 'alpha' ? `${ionPart(ion)}_alpha` : ionPart(ion), kind === 'csv' ? 'csv' : 'png'));
+/** The Export menu, and the spectrum's own table. */
+export class Exports {
+  /** @param {object} parts `session`, `state` (a function), `display`, `spectrum`, `failed` */
+  constructor(parts) {
+    Object.assign(this, parts);
+    this.menu = new Menu(byId('export'), byId('export-menu'), () => this.opening());
+    for (const kind of ['png', 'alpha', 'csv', 'picture', 'store']) byId(`export-${kind}`).addEventListener('click', () => this.chosen(kind));
+    byId('plot-csv').addEventListener('click', () => this.spectrumTable());
   }
-}
 
-/** The packed store, for another computer or a web server. */
-export async function exportStore(compute, dataset) {
-  const blob = await compute.store();
-  if (!blob) throw new Error('The store is not on this computer: it lies where it was opened from, and can be copied from there.');
-  download(blob, `${safe(dataset)}.sectile`);
+  opening() {
+    const { layers } = this.display;
+    for (const kind of ['png', 'alpha', 'csv', 'picture']) byId(`export-${kind}`).disabled = layers.length === 0;
+    say(byId('export-store-note'), `the packed .sectile file, ${formatBytes(this.session.info.bytes)}`);
+  }
+
+  async chosen(kind) {
+    this.menu.close();
+    try {
+      if (kind === 'store') await this.store();
+      else if (kind === 'picture') await this.picture();
+      else await this.images(kind);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  get dataset() {
+    return nameOf(this.session.source);
+  }
+
+  /** 16-bit PNG or CSV of every ion on show, one file each. Positions in a CSV are those of the file, as in the readout. */
+  async images(kind) {
+    const { display, session, dataset } = this;
+    const core = session.core();
+    const { origin } = session.info;
+    for (const { plane: { image, ion } } of display.layers) {
+      const blob = kind === 'csv' ? await core.csv({ ...image, origin }) : await core.png(image, { alpha: kind === 'alpha' });
+      download(blob, exportName(dataset, kind === 'alpha' ? `${ionPart(ion)}_alpha` : ionPart(ion), kind === 'csv' ? 'csv' : 'png'));
+    }
+  }
+
+  /** What is on screen, with its scale bar and what the colours mean. */
+  async picture() {
+    const { display, dataset } = this;
+    const layers = display.layers.map((layer) => ({ ...layer, limits: display.limitsOf(layer) }));
+    const part = this.state().rgb ? 'rgb' : ionPart(layers[0].plane.ion);
+    download(await pictureOf(layers, this.state(), this.session.info.pixelSize), exportName(dataset, `${part}_picture`, 'png'));
+  }
+
+  /** The packed store, for another computer or a web server. */
+  async store() {
+    const { dataset } = this;
+    const blob = await this.session.core().store();
+    if (!blob) throw new Error('The store is not on this computer: it lies where it was opened from, and can be copied from there.');
+    download(blob, `${safe(dataset)}.sectile`);
+  }
+
+  spectrumTable() {
+    const table = this.spectrum.csv();
+    if (table) download(table.blob, exportName(this.dataset, table.name, 'csv'));
+  }
 }

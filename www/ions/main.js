@@ -1,6 +1,6 @@
 import { formatBytes } from '../app/bytes.js';
 import { Colorbar } from '../app/colorbar.js';
-import { byId, download, Notice, say } from '../app/dom.js';
+import { byId, Notice, say } from '../app/dom.js';
 import { Histogram } from '../app/histogram.js';
 import { Permalink } from '../app/permalink.js';
 import { showLink } from '../app/share.js';
@@ -9,15 +9,13 @@ import { View } from '../view/view.js';
 import { Controls } from './controls.js';
 import { showCost } from './cost.js';
 import { Display } from './display.js';
-import { exportImages, exportName, exportStore, ionPart } from './export.js';
+import { Exports } from './export.js';
 import { headline, showFacts } from './facts.js';
 import { IonList } from './ion-list.js';
 import { bindKeys } from './keyboard.js';
-import { Menu } from './menu.js';
 import { OpenPanel } from './open-panel.js';
 import { PackingPanel } from './packing-panel.js';
 import { isLocal, nameOf } from './pair.js';
-import { pictureOf } from './picture.js';
 import { Readout } from './readout.js';
 import { RegionTool } from './region.js';
 import { ScaleBar } from './scale-bar.js';
@@ -25,8 +23,8 @@ import { Session } from './session.js';
 import { shownNames, SpectrumPanel } from './spectrum-panel.js';
 import { formatFragment, parseFragment, settle } from './state.js';
 
-/** Memory of the core. Packing keeps to it; images need a part of it. */
-const MEMORY = 256 * 2 ** 20;
+/** The budget of the core that lists what is kept, before anything is opened. */
+const INITIAL_MEMORY = 256 * 2 ** 20;
 
 /** What an error says when packing could go on without a spectrum. */
 const BAD_SPECTRUM = /\bspectrum \d/;
@@ -40,7 +38,7 @@ class Page {
     this.state = parseFragment(location.hash);
     this.permalink = new Permalink(() => formatFragment(this.state));
     this.notice = new Notice(byId('notice'));
-    this.session = new Session(MEMORY);
+    this.session = new Session(INITIAL_MEMORY);
     this.view = new View(byId('view'));
     this.view.camera.most = 256;
     /** The place of a link, until there is an image to apply it to. */
@@ -88,10 +86,11 @@ class Page {
       region: () => this.regionPlace(),
       pick: (mz) => this.ions.add(Number(mz.toFixed(5))),
     });
-    this.open = new OpenPanel({ session, state, failed, notice: this.notice, open: (source) => this.load(source) });
+    this.open = new OpenPanel({ session, state, changed, failed, notice: this.notice, open: (source) => this.load(source) });
     this.packing = new PackingPanel({ session, resume: () => this.load(session.source), discard: () => this.open.clean() });
     this.bar = new ScaleBar(byId('scale-bar'));
-    this.menu = new Menu(byId('export'), byId('export-menu'), () => this.menuOpened());
+    this.exports = new Exports({ session, state, display: this.display, spectrum: this.spectrum, failed });
+    this.menu = this.exports.menu;
   }
 
   connect() {
@@ -112,14 +111,12 @@ class Page {
     click('draw-rect', () => this.region.use('rect'));
     click('draw-polygon', () => this.region.use('polygon'));
     click('region-clear', () => this.region.clear());
-    click('plot-csv', () => this.saveSpectrum());
     click('keep-now', () => this.keepNow());
     click('skip', (event) => {
       event.preventDefault();
       byId('view').focus();
     });
     for (const button of document.querySelectorAll('[data-close]')) button.addEventListener('click', () => button.closest('dialog').close());
-    for (const kind of ['png', 'alpha', 'csv', 'picture', 'store']) click(`export-${kind}`, () => this.export(kind));
     for (const tab of TABS) click(`tab-${tab}`, () => this.tab(tab));
     addEventListener('hashchange', () => this.follow());
   }
@@ -132,6 +129,12 @@ class Page {
 
   /** Opens a source; what was open before goes. @param {boolean} [skipBad] packs without the spectra that cannot be read */
   async load(source, skipBad = false) {
+    const memory = this.open.budget();
+    if (memory === null) {
+      byId('sources').open = true;
+      byId('memory').focus();
+      return;
+    }
     this.notice.hide();
     // What was set for one dataset does not fit another; a link means what it says.
     if (!this.linked && source !== this.session.source) Object.assign(this.state, { sl: 0, lim: [null, null, null], xr: null, c: null, z: 0 });
@@ -144,7 +147,7 @@ class Page {
     this.spectrum.clear();
     say(byId('title'), nameOf(source));
     document.title = `${nameOf(source)} · Sectile`;
-    const opening = this.session.open(source, { keep: this.open.keep, skipBad });
+    const opening = this.session.open(source, { memory, keep: this.open.keep, skipBad });
     this.changed();
     try {
       await opening;
@@ -360,34 +363,6 @@ class Page {
     byId('main').dataset.tab = name;
     for (const tab of TABS) byId(`tab-${tab}`).setAttribute('aria-pressed', String(tab === name));
     this.display.restyle();
-  }
-
-  menuOpened() {
-    const { layers } = this.display;
-    for (const kind of ['png', 'alpha', 'csv', 'picture']) byId(`export-${kind}`).disabled = layers.length === 0;
-    say(byId('export-store-note'), `the packed .sectile file, ${formatBytes(this.session.info.bytes)}`);
-  }
-
-  async export(kind) {
-    this.menu.close();
-    const { session, display } = this;
-    const dataset = nameOf(session.source);
-    const planes = display.layers.map(({ plane }) => plane);
-    try {
-      if (kind === 'store') await exportStore(session.core(), dataset);
-      else if (kind === 'picture') {
-        const layers = display.layers.map((layer) => ({ ...layer, limits: display.limitsOf(layer) }));
-        const part = this.state.rgb ? 'rgb' : ionPart(planes[0].ion);
-        download(await pictureOf(layers, this.state, session.info.pixelSize), exportName(dataset, `${part}_picture`, 'png'));
-      } else await exportImages(session.core(), planes, kind, dataset, session.info.origin);
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
-  saveSpectrum() {
-    const table = this.spectrum.csv();
-    if (table) download(table.blob, exportName(nameOf(this.session.source), table.name, 'csv'));
   }
 
   share() {

@@ -1,10 +1,10 @@
-import { formatBytes } from '../app/bytes.js';
+import { formatBytes, parseBytes } from '../app/bytes.js';
 import { byId, make, say } from '../app/dom.js';
 import { fromAddress, fromFiles } from './pair.js';
 
 /** What can be opened: an address, files, or a store kept on this computer. */
 export class OpenPanel {
-  /** @param {object} parts `state` (a function), `session`, `open` (source → opens it), `failed`, `notice` */
+  /** @param {object} parts `state` (a function), `session`, `open` (source → opens it), `changed`, `failed`, `notice` */
   constructor(parts) {
     Object.assign(this, parts);
     byId('open').addEventListener('click', () => this.address(byId('url').value));
@@ -18,6 +18,12 @@ export class OpenPanel {
       this.files([...event.target.files]);
       event.target.value = '';
     });
+    byId('memory').value = this.state().mem;
+    byId('memory').addEventListener('change', (event) => {
+      this.state().mem = event.target.value.trim();
+      this.budget();
+      this.changed();
+    });
     byId('kept-clean').addEventListener('click', () => this.clean());
     byId('kept-list').addEventListener('click', (event) => this.clicked(event));
     byId('sources').addEventListener('toggle', () => byId('sources').open && this.list());
@@ -26,6 +32,20 @@ export class OpenPanel {
   /** Whether a store that is packed now stays on this computer. */
   get keep() {
     return byId('keep').checked;
+  }
+
+  /** The budget in bytes; null when what is written is none, which is said. */
+  budget() {
+    let [bytes, text] = [null, ''];
+    try {
+      bytes = parseBytes(this.state().mem);
+    } catch (error) {
+      text = error.message;
+    }
+    byId('memory').setAttribute('aria-invalid', String(text !== ''));
+    byId('memory-error').hidden = text === '';
+    say(byId('memory-error'), text);
+    return bytes;
   }
 
   /** Opens an address as typed or dropped. */

@@ -90,6 +90,7 @@ export class PackingPanel {
   }
 
   done() {
+    if (byId('packing').contains(document.activeElement)) byId('view').focus();
     byId('packing').hidden = true;
     byId('waiting').hidden = true;
     say(byId('status'), `Opened ${nameOf(this.session.source)}.`);
@@ -105,7 +106,9 @@ export class PackingPanel {
     say(byId('packing-text'), text);
     say(byId('status'), text);
     if (!this.packs && cancelled) byId('packing').hidden = true;
+    const focused = document.activeElement === byId('cancel');
     this.buttons({ resume: true, discard: this.packs });
+    if (focused && !byId('packing').hidden) byId('resume').focus();
     byId('resume').textContent = this.packs ? 'Resume' : 'Try again';
   }
 

@@ -81,14 +81,14 @@ function scale(context, { plane, limits: { lo, hi } }, { s, cm, inv }, top, widt
   }
   context.fillStyle = '#fff';
   context.fillText(`m/z ${mzText(plane.ion.mz)}`, x + length + 24, top + 37);
-  context.textAlign = 'center';
   let last = -Infinity;
   for (const value of ticks(lo, hi, 6)) {
     const at = x + length * bend(s, (value - lo) / (hi - lo));
     if (at - last < 70) continue;
     last = at;
     context.fillRect(at - 1, top + 38, 2, 7);
-    context.fillText(formatTick(value), Math.max(40, at), top + 66);
+    context.textAlign = at < 48 ? 'left' : 'center';
+    context.fillText(formatTick(value), at, top + 66);
   }
   context.textAlign = 'left';
 }

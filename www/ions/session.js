@@ -68,14 +68,15 @@ export class Session extends EventTarget {
   /**
    * Opens a dataset; a pair is packed first. Rejects when cancelled or when it cannot be opened.
    * @param {import('./pair.js').Source} source
-   * @param {{keep: boolean, skipBad: boolean}} how whether the packed store stays on this computer, and whether bad
-   *   spectra are left out
+   * @param {{memory: number, keep: boolean, skipBad: boolean}} how the core's budget in bytes (a new one takes a new
+   *   core), whether the packed store stays on this computer, and whether bad spectra are left out
    */
-  async open(source, { keep, skipBad }) {
+  async open(source, { memory, keep, skipBad }) {
+    if (memory !== this.memory) this.close();
     this.opening?.abort();
     this.loading?.abort();
     this.forget();
-    this.source = source;
+    Object.assign(this, { source, memory });
     const ending = new AbortController();
     this.opening = ending;
     this.tell('opening', { source });

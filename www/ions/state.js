@@ -13,6 +13,7 @@ export const MOST_IONS = 48;
  * @typedef {object} State
  * @property {string} src address of a store or an imzML file as the user wrote it; "" for local files
  * @property {string} ibd address of its .ibd file; "" when it has the same name
+ * @property {string} mem the budget as written
  * @property {number[]} mz the list of ions
  * @property {number} tol half width of the window @property {'ppm' | 'da'} unit of it
  * @property {number} at index of the chosen ion
@@ -33,7 +34,7 @@ export const MOST_IONS = 48;
 /** @returns {State} */
 export function initialState() {
   return {
-    src: '', ibd: '', mz: [], tol: 3, unit: 'ppm', at: 0, rgb: false, ch: [null, null, null], norm: 'none', sl: 0,
+    src: '', ibd: '', mem: '256 MiB', mz: [], tol: 3, unit: 'ppm', at: 0, rgb: false, ch: [null, null, null], norm: 'none', sl: 0,
     s: 'linear', cm: 'viridis', inv: false, hot: true, lim: [null, null, null], sp: 'mean', log: false, xr: null, c: null, z: 0,
   };
 }
@@ -88,6 +89,7 @@ function tolerance(text) {
 /** Each key: how it is read (undefined when it makes no sense) and written (null: leave it out). */
 const KEYS = {
   ibd: { read: (text) => text.trim(), write: (s) => s.ibd || null },
+  mem: { read: (text) => text.slice(0, 40), write: (s) => s.mem },
   mz: { read: ions, write: (s) => (s.mz.length > 0 ? s.mz.join(',') : null) },
   at: { read: (text) => whole(number(text), MOST_IONS - 1), write: (s) => (s.rgb ? null : s.at) },
   rgb: { read: channels, write: (s) => (s.rgb ? s.ch.map((i) => i ?? '').join(',') : null) },
