@@ -18,6 +18,9 @@
  */
 import { CoreError } from './errors.js';
 
+/** How often a file that is in use is tried, and the pause between in milliseconds. */
+const [MOST_TRIES, PAUSE] = [20, 100];
+
 /** Bytes of one piece of a {@link MemoryFile}. */
 const PIECE = 1 << 20;
 
@@ -101,11 +104,15 @@ export class OpfsFile {
    * @returns {Promise<OpfsFile>}
    */
   static async open(folder, name) {
-    try {
-      const file = await folder.getFileHandle(name, { create: true });
-      return new OpfsFile(await file.createSyncAccessHandle(), name);
-    } catch (error) {
-      throw failed(name, error);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const file = await folder.getFileHandle(name, { create: true });
+        return new OpfsFile(await file.createSyncAccessHandle(), name);
+      } catch (error) {
+        // A worker that is just ending lets go of its files a moment later.
+        if (error.name !== 'NoModificationAllowedError' || tries === MOST_TRIES) throw failed(name, error);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      }
     }
   }
 

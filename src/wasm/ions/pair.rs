@@ -11,7 +11,7 @@ use crate::imzml::dataset::Dataset;
 use crate::imzml::pair;
 use crate::imzml::reader::Reader;
 use crate::ion::pack::job::PackJob;
-use crate::ion::pack::plan::Plan;
+use crate::ion::pack::plan::{Plan, Wish};
 use crate::wasm::bulk;
 
 /// An `.imzML` that is being read.
@@ -154,15 +154,32 @@ impl Index {
         state: Option<Uint8Array>,
     ) -> Result<Packing, Thrown> {
         let wish = read_wish(wish, self.ibd_bytes)?;
-        let plan = Plan::new(self.dataset()?, &wish).map_err(thrown)?;
+        let plan = feasible(self.dataset()?, wish).map_err(thrown)?;
         let state = match state {
-            Some(state) => Some(bulk::within(&state, wish.memory)?),
+            Some(state) => Some(bulk::within(&state, plan.memory)?),
             None => None,
         };
         let dataset = self.dataset.take().ok_or_else(used_up)?;
         let job = PackJob::new(dataset, plan, state.as_deref()).map_err(thrown)?;
         Ok(Packing::new(job))
     }
+}
+
+/// A plan whose arena can be had in one piece. What an instance has done before may have left its memory
+/// in pieces, and then less than the budget must do: the store comes out the same.
+fn feasible(dataset: &Dataset, mut wish: Wish) -> crate::error::Result<Plan> {
+    let mut plan = Plan::new(dataset, &wish)?;
+    while !fits(&plan) {
+        wish.memory -= wish.memory / 8;
+        plan = Plan::new(dataset, &wish)?;
+    }
+    Ok(plan)
+}
+
+fn fits(plan: &Plan) -> bool {
+    let slots = u64::from(plan.in_flight) * plan.slot_bytes;
+    usize::try_from(plan.arena_bytes + slots)
+        .is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
 fn used_up() -> Thrown {
