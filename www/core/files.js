@@ -138,11 +138,15 @@ export class OpfsFile {
 
   /** @param {number} at @param {Uint8Array} place */
   readInto(at, place) {
+    let got;
     try {
-      return this.handle.read(place, { at });
+      got = this.handle.read(place, { at });
     } catch (error) {
       throw failed(this.name, error);
     }
+    // A private window that is out of room takes bytes and does not have them.
+    if (got < place.length && at + place.length <= this.size) throw full(this.name, place.length - got, 'bytes that were written are not there');
+    return got;
   }
 
   /** @param {number} start @param {number} end */
@@ -162,11 +166,14 @@ export class OpfsFile {
   }
 
   flush() {
+    let size;
     try {
       this.handle.flush();
+      size = this.handle.getSize();
     } catch (error) {
       throw failed(this.name, error);
     }
+    if (size < this.size) throw full(this.name, this.size - size, 'bytes that were written are not there');
   }
 
   close() {

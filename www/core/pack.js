@@ -134,12 +134,13 @@ export class Packing {
     const sources = [this.pair.ibd, fileSource(spill, 'the spill')];
     const breath = new Breath();
     const dirty = new Set();
+    const memory = job.memory();
     const { tally } = this;
     try {
       const beat = () => this.beat.job(job);
       const lent = (slot, read) => memoryView(...checked(() => job.place(slot, read)));
       for await (const put of run(job, sources, { inFlight, signal, tally, memoryBytes, lent, borrowed: true, onProgress: beat })) {
-        await this.put(put, { target, spill, state, dirty });
+        await this.put(put, { target, spill, state, dirty, memory });
         beat();
         await breath.take();
         signal?.throwIfAborted();
@@ -158,9 +159,9 @@ export class Packing {
   /** @private The job, gone on with where there is a checkpoint of the same pair. */
   async begin(target, spill, state) {
     const saved = unwrap(await state?.load(), this.identity);
-    if (saved) {
+    if (saved && saved.memory <= this.wish.memory) {
       try {
-        return checked(() => this.index.inner.pack(this.wish, saved));
+        return checked(() => this.index.inner.pack({ ...this.wish, memory: saved.memory }, saved.state));
       } catch (error) {
         if (error.code !== 'parameter') throw error;
         // A checkpoint of another version or another plan: nothing is lost but time. The index went with it.
@@ -175,11 +176,11 @@ export class Packing {
   }
 
   /** @private Carries out what the job wants written. */
-  async put([file, at, pointer, length], { target, spill, state, dirty }) {
+  async put([file, at, pointer, length], { target, spill, state, dirty, memory }) {
     const bytes = memoryView(pointer, length);
     if (file === STATE) {
       if (!state) return;
-      const content = wrap(bytes, this.identity);
+      const content = wrap(bytes, this.identity, memory);
       // What the checkpoint relies on must be safe before it is.
       for (const written of dirty) await written.flush();
       dirty.clear();
@@ -228,20 +229,20 @@ class Beat {
   }
 }
 
-/** A checkpoint with the name of the pair that it is of. */
-function wrap(bytes, identity) {
-  const name = new TextEncoder().encode(identity);
-  const content = new Uint8Array(4 + name.length + bytes.length);
-  new DataView(content.buffer).setUint32(0, name.length, true);
-  content.set(name, 4);
-  content.set(bytes, 4 + name.length);
+/** A checkpoint with the pair that it is of and the memory that its plan was made for. */
+function wrap(state, identity, memory) {
+  const head = new TextEncoder().encode(JSON.stringify({ identity, memory }));
+  const content = new Uint8Array(4 + head.length + state.length);
+  new DataView(content.buffer).setUint32(0, head.length, true);
+  content.set(head, 4);
+  content.set(state, 4 + head.length);
   return content;
 }
 
-/** The job's part, or nothing where it is of another pair. */
-function unwrap(content, identity) {
-  if (!content || content.length < 4) return undefined;
-  const length = new DataView(content.buffer, content.byteOffset, 4).getUint32(0, true);
-  if (new TextDecoder().decode(content.subarray(4, 4 + length)) !== identity) return undefined;
-  return content.slice(4 + length);
+/** The job's part and its memory, or nothing where it is of another pair. */
+function unwrap(content, wanted) {
+  if (!content) return undefined;
+  const length = new DataView(content.buffer, content.byteOffset).getUint32(0, true);
+  const { identity, memory } = JSON.parse(new TextDecoder().decode(content.subarray(4, 4 + length)));
+  return identity === wanted ? { state: content.slice(4 + length), memory } : undefined;
 }

@@ -7,12 +7,16 @@ use super::pack::{Packing, read_wish, told};
 use super::record::{self, Record};
 use super::{Thrown, offset, thrown};
 use crate::error::Error;
-use crate::imzml::dataset::Dataset;
+use crate::imzml::dataset::{Dataset, Spectrum};
 use crate::imzml::pair;
 use crate::imzml::reader::Reader;
 use crate::ion::pack::job::PackJob;
 use crate::ion::pack::plan::{Plan, Wish};
 use crate::wasm::bulk;
+
+/// What a plan counts for the program itself, and for a body on its way: no memory of the job's own.
+const BASE: u64 = 768 << 10;
+const CHUNK: u64 = 64 << 10;
 
 /// An `.imzML` that is being read.
 #[wasm_bindgen]
@@ -165,20 +169,26 @@ impl Index {
     }
 }
 
-/// A plan whose arena can be had in one piece. What an instance has done before may have left its memory
-/// in pieces, and then less than the budget must do: the store comes out the same.
+/// A plan whose memory can be had.
+///
+/// What an instance has done before may have left its memory in pieces, and then less than the budget must
+/// do: the store comes out the same.
 fn feasible(dataset: &Dataset, mut wish: Wish) -> crate::error::Result<Plan> {
     let mut plan = Plan::new(dataset, &wish)?;
-    while !fits(&plan) {
-        wish.memory -= wish.memory / 8;
+    while !fits(&plan, dataset) {
+        wish.memory -= wish.memory / 16;
         plan = Plan::new(dataset, &wish)?;
     }
     Ok(plan)
 }
 
-fn fits(plan: &Plan) -> bool {
-    let slots = u64::from(plan.in_flight) * plan.slot_bytes;
-    usize::try_from(plan.arena_bytes + slots)
+/// Whether what the job will hold can be had in one piece. It is given back at once, and what the job then
+/// allocates is cut from it: the allocator asks for memory as large as the piece wanted, whatever it has
+/// left, so that the last and largest piece would not fit where all of them do.
+fn fits(plan: &Plan, dataset: &Dataset) -> bool {
+    let index = dataset.spectra.capacity() * size_of::<Spectrum>();
+    let here = BASE + u64::from(plan.in_flight) * CHUNK + index as u64;
+    usize::try_from(plan.peak_bytes.saturating_sub(here))
         .is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
