@@ -148,6 +148,7 @@ export class Packing {
       const report = checked(() => job.report());
       await target.truncate(report.store_bytes);
       await target.flush();
+      await state?.clear();
       return { report: { ...report, ...tally.now(), peak_bytes: memoryBytes() } };
     } catch (error) {
       throw told(error);
@@ -159,7 +160,8 @@ export class Packing {
   /** @private The job, gone on with where there is a checkpoint of the same pair. */
   async begin(target, spill, state) {
     const saved = unwrap(await state?.load(), this.identity);
-    if (saved && saved.memory <= this.wish.memory) {
+    // Files that were made smaller since, or are others, are no good.
+    if (saved && saved.memory <= this.wish.memory && saved.spill <= spill.size && saved.store <= target.size) {
       try {
         return checked(() => this.index.inner.pack({ ...this.wish, memory: saved.memory }, saved.state));
       } catch (error) {
@@ -180,7 +182,7 @@ export class Packing {
     const bytes = memoryView(pointer, length);
     if (file === STATE) {
       if (!state) return;
-      const content = wrap(bytes, this.identity, memory);
+      const content = wrap(bytes, { identity: this.identity, memory, spill: spill.size, store: target.size });
       // What the checkpoint relies on must be safe before it is.
       for (const written of dirty) await written.flush();
       dirty.clear();
@@ -229,9 +231,9 @@ class Beat {
   }
 }
 
-/** A checkpoint with the pair that it is of and the memory that its plan was made for. */
-function wrap(state, identity, memory) {
-  const head = new TextEncoder().encode(JSON.stringify({ identity, memory }));
+/** A checkpoint behind what must be known to go on from it. */
+function wrap(state, about) {
+  const head = new TextEncoder().encode(JSON.stringify(about));
   const content = new Uint8Array(4 + head.length + state.length);
   new DataView(content.buffer).setUint32(0, head.length, true);
   content.set(head, 4);
@@ -239,10 +241,13 @@ function wrap(state, identity, memory) {
   return content;
 }
 
-/** The job's part and its memory, or nothing where it is of another pair. */
+/**
+ * The job's part of a checkpoint, the memory that its plan was made for, and the sizes of the files then; nothing
+ * where it is of another pair.
+ */
 function unwrap(content, wanted) {
   if (!content) return undefined;
   const length = new DataView(content.buffer, content.byteOffset).getUint32(0, true);
-  const { identity, memory } = JSON.parse(new TextDecoder().decode(content.subarray(4, 4 + length)));
-  return identity === wanted ? { state: content.slice(4 + length), memory } : undefined;
+  const { identity, ...about } = JSON.parse(new TextDecoder().decode(content.subarray(4, 4 + length)));
+  return identity === wanted ? { ...about, state: content.slice(4 + length) } : undefined;
 }

@@ -57,7 +57,8 @@ export async function packed(pair, options) {
     return { room: new Room({ place }), report: await inStorage(pair, folder, place, options) };
   } catch (error) {
     // What can be gone on with stays; a pair that cannot be packed leaves nothing.
-    if (error.name === 'AbortError' || PASSING.has(error.code)) place.close();
+    const useful = place.bytes() > 0 && (error.name === 'AbortError' || PASSING.has(error.code));
+    if (useful || place.about.done) place.close();
     else await place.discard();
     throw error;
   }
