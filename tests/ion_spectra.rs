@@ -6,6 +6,8 @@
     clippy::panic,
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
     clippy::float_cmp,
     reason = "a test"
 )]
@@ -14,7 +16,7 @@
 mod ion_cases;
 
 use ion_cases::{
-    Dice, Feeding, Pair, Sample, WHOLE, bits, drive, head, images, pairs, reader, shared,
+    Dice, Feeding, Pair, Peak, Sample, WHOLE, bits, drive, head, images, pairs, reader, shared,
 };
 use sectile::budget::Budget;
 use sectile::error::{Error, Result};
@@ -420,7 +422,7 @@ fn several_spectra_at_a_pixel_are_one_and_zeros_are_none() {
                 Representation::Centroid,
             ));
         let both = mz.iter().zip(intensity);
-        peaks.extend(both.map(|(mz, value)| ion_cases::Peak {
+        peaks.extend(both.map(|(mz, value)| Peak {
             mz: *mz,
             intensity: f64::from(*value),
             pixel,
@@ -494,7 +496,7 @@ fn bad_spectra_are_named() {
     );
     match job(&dataset) {
         Err(Error::Format { what, .. }) => {
-            assert!(what.contains(&format!("spectrum {index}")), "{what}")
+            assert!(what.contains(&format!("spectrum {index}")), "{what}");
         }
         other => panic!("{other:?}"),
     }
@@ -736,6 +738,57 @@ fn images_and_spectra_of_every_real_pair_equal_scans() {
 }
 
 #[test]
+fn images_of_the_faults_of_the_field() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/imzml");
+    let nan = f32::NAN;
+    let plain = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0];
+    let cases: [(&str, u32, &[f32]); 9] = [
+        ("B01_processed_f64_f32", 3, &plain),
+        ("B02_continuous", 3, &plain),
+        (
+            "B03_zero_based",
+            3,
+            &[10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0],
+        ),
+        ("B05_no_pixel_size_no_max", 3, &plain),
+        ("B07_zlib", 3, &plain),
+        // Acquired without a peak is 0, never acquired is no data.
+        (
+            "B14_empty_and_missing",
+            3,
+            &[10.0, 0.0, 30.0, 40.0, nan, 60.0],
+        ),
+        ("B15_unsorted_mz", 3, &[10.0, 20.0, 77.0, 40.0, 50.0, 60.0]),
+        // Our rule for two spectra at one position: the sum, with a warning.
+        (
+            "B16_duplicate_coordinates",
+            3,
+            &[10.0, 1020.0, 30.0, 40.0, 50.0, 60.0],
+        ),
+        (
+            "B28_l_shape",
+            4,
+            &[
+                10.0, 20.0, nan, nan, 50.0, 60.0, nan, nan, 90.0, 100.0, 110.0, 120.0,
+            ],
+        ),
+    ];
+    for (name, width, want) in cases {
+        let pair = Pair::open(&folder.join(name).with_extension("imzML"));
+        assert_eq!(pair.dataset.duplicates, u64::from(name.starts_with("B16")));
+        let sample = pair.sample();
+        let file = sample.store();
+        let window = [Window::new(199.99, 200.01).unwrap()];
+        let run = images(&reader(&file, 0), &file, &window, &Wish::default(), WHOLE).unwrap();
+        assert_eq!(
+            (sample.width, &run.images[0].bits),
+            (width, &bits(want)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn images_of_both_modes_of_one_dataset_agree() {
     let Some(shared) = shared() else {
         println!("skipped: no folder of real files (SECTILE_SHARED)");
@@ -753,28 +806,29 @@ fn images_of_both_modes_of_one_dataset_agree() {
 
 #[test]
 fn images_equal_those_of_the_reference_programs() {
-    let Some(shared) = shared() else {
-        println!("skipped: no folder of golden numbers (SECTILE_SHARED)");
-        return;
-    };
-    let folder = shared.join("golden/imaging-ms/e2e");
-    let golden: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(folder.join("e2e.json")).unwrap()).unwrap();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/imaging-ms");
+    let golden = std::fs::read(folder.join("e2e.json")).unwrap();
+    let golden: serde_json::Value = serde_json::from_slice(&golden).unwrap();
     let numbers = |value: &serde_json::Value| -> Vec<f64> {
-        value
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|number| number.as_f64().unwrap())
-            .collect()
+        let numbers = value.as_array().unwrap().iter();
+        numbers.map(|number| number.as_f64().unwrap()).collect()
     };
-    let pair = Pair::open(&folder.join("synth_processed.imzML"));
-    let sample = pair.sample();
-    assert_eq!((sample.width, sample.height, sample.spectra), (14, 11, 126));
-    assert_eq!(
-        sample.peaks.len() as u64,
-        golden["n_peaks"].as_u64().unwrap()
-    );
+    // m/z (f64), intensity (f32) and pixel (u32) of each peak, in the order of the spectra.
+    let bytes = std::fs::read(folder.join("peaks.bin")).unwrap();
+    let peaks: Vec<Peak> = (bytes.as_chunks::<16>().0.iter())
+        .map(|[a, b, c, d, e, f, g, h, i, j, k, l, pixel @ ..]| Peak {
+            mz: f64::from_le_bytes([*a, *b, *c, *d, *e, *f, *g, *h]),
+            intensity: f32::from_le_bytes([*i, *j, *k, *l]).into(),
+            pixel: u32::from_le_bytes(*pixel),
+        })
+        .collect();
+    assert_eq!(peaks.len() as u64, golden["n_peaks"].as_u64().unwrap());
+    let mut acquired = vec![false; 154];
+    for peak in &peaks {
+        acquired[peak.pixel as usize] = true;
+    }
+    let sample = Sample::new([14, 11, 1], acquired, peaks, MIXED);
+    assert_eq!(sample.spectra, golden["n_spectra"].as_u64().unwrap());
     let file = sample.store();
     let reader = reader(&file, 1 << 20);
 
@@ -843,7 +897,10 @@ fn images_equal_those_of_the_reference_programs() {
             }
         }
         let sum = sum - wrongly;
-        let values = run.images[0].bits.iter().map(|bits| f64::from(f32::from_bits(*bits)));
+        let values = run.images[0]
+            .bits
+            .iter()
+            .map(|bits| f64::from(f32::from_bits(*bits)));
         let total: f64 = values.filter(|value| !value.is_nan()).sum();
         assert!(
             (total - sum).abs() <= 1e-6 * sum.max(1.0),
