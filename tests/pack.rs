@@ -28,7 +28,9 @@ const SHAPES: [(Real, Real); 4] = [
 ];
 
 fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/ion").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/ion")
+        .join(name)
 }
 
 fn sha1(bytes: impl IntoIterator<Item = u8>) -> String {
@@ -47,11 +49,17 @@ fn the_sorted_columns_are_those_of_the_reference() {
         let packed = pack(&dataset, &ibd, &wish(memory << 20), Arrival::InOrder).unwrap();
         let (head, peaks) = unpack(&packed.disk.store);
         assert_eq!(head.layout.contents.peaks, 5570);
-        assert_eq!((head.layout.contents.width, head.layout.contents.height), (14, 11));
+        assert_eq!(
+            (head.layout.contents.width, head.layout.contents.height),
+            (14, 11)
+        );
         assert_eq!(head.mask.count(), 126);
         let mz = peaks.mz.iter().flat_map(|mz| mz.to_le_bytes());
         assert_eq!(sha1(mz), "bbd624af2daceb79c3350d49e31f288de5cf2463");
-        let intensity = peaks.intensity.iter().flat_map(|value| (*value as f32).to_le_bytes());
+        let intensity = peaks
+            .intensity
+            .iter()
+            .flat_map(|value| (*value as f32).to_le_bytes());
         assert_eq!(sha1(intensity), "8d8c631ef00cfdbc360ee393935349d33cdb3857");
         let pixel = peaks.pixel.iter().flat_map(|pixel| pixel.to_le_bytes());
         assert_eq!(sha1(pixel), "ad3a4d13edf46e13c65c18b89a9582c09201bba2");
@@ -96,7 +104,9 @@ fn zlib_equals_its_own_arrays_stored_as_they_are() {
 
 #[test]
 fn real_pairs_pack_to_the_same_bytes_at_any_budget() {
-    let Some(root) = shared("data/imzml") else { return };
+    let Some(root) = shared("data/imzml") else {
+        return;
+    };
     let mut pairs = Vec::new();
     find(&root, &mut pairs);
     assert!(pairs.len() >= 27, "{}", pairs.len());
@@ -114,10 +124,17 @@ fn real_pairs_pack_to_the_same_bytes_at_any_budget() {
             let packed = pack(&dataset, &ibd, &wish, Arrival::Shuffled(3)).unwrap();
             stores.push(packed.disk.store);
         }
-        assert!(stores.windows(2).all(|pair| pair[0] == pair[1]), "{}", path.display());
+        assert!(
+            stores.windows(2).all(|pair| pair[0] == pair[1]),
+            "{}",
+            path.display()
+        );
         let (head, peaks) = unpack(&stores[0]);
         assert!(peaks == wanted, "{}", path.display());
-        assert_eq!(head.mask.count() + dataset.duplicates, dataset.spectra.len() as u64);
+        assert_eq!(
+            head.mask.count() + dataset.duplicates,
+            dataset.spectra.len() as u64
+        );
     }
 }
 
@@ -134,48 +151,79 @@ fn find(folder: &Path, pairs: &mut Vec<PathBuf>) {
 
 #[test]
 fn continuous_and_processed_agree() {
-    let Some(root) = shared("data/imzml/pyimzml") else { return };
+    let Some(root) = shared("data/imzml/pyimzml") else {
+        return;
+    };
     let peaks = |name: &str| -> Columns {
         let (dataset, ibd) = open(&root.join(name)).unwrap();
-        unpack(&pack(&dataset, &ibd, &wish(16 << 20), Arrival::InOrder).unwrap().disk.store).1
+        unpack(
+            &pack(&dataset, &ibd, &wish(16 << 20), Arrival::InOrder)
+                .unwrap()
+                .disk
+                .store,
+        )
+        .1
     };
     let continuous = peaks("Example_Continuous.imzML");
     assert!(continuous.mz.len() > 20_000);
     assert!(continuous == peaks("Example_Processed.imzML"));
 }
 
-#[test]
-fn tiny_budgets_cut_again_and_again() {
-    for (shape, seed) in SHAPES.into_iter().zip(1..) {
-        let (dataset, ibd) = crowd(3000, 40, shape, seed);
-        let wanted = naive(&dataset, &ibd);
-        let whole = pack(&dataset, &ibd, &wish(64 << 20), Arrival::InOrder).unwrap();
-        assert_eq!((whole.plan.partitions, whole.report.spill_bytes), (1, 0));
-        let (_, peaks) = unpack(&whole.disk.store);
-        assert!(peaks == wanted);
-        let least = minimum(&dataset, 3);
-        let rows = whole.plan.rows * whole.plan.row_bytes;
-        for (memory, arrival) in [
-            (least, Arrival::InOrder),
-            (least, Arrival::Shuffled(5)),
-            (least + rows / 8, Arrival::Shuffled(6)),
-            (least + rows / 3, Arrival::Pieces(4096)),
-            (least + rows, Arrival::InOrder),
-        ] {
-            let wish = Wish {
-                memory,
-                in_flight: 3,
-                ..Wish::default()
-            };
-            let packed = pack(&dataset, &ibd, &wish, arrival).unwrap();
-            assert!(packed.plan.partitions > 4, "{:?}", packed.plan);
-            assert!(packed.disk.store == whole.disk.store, "{shape:?} {memory}");
-            if memory == least {
-                // Partitions were too large, and were split.
-                assert!(packed.report.spill_bytes > rows * 5 / 4, "{:?}", packed.report);
-            }
+/// Packs at budgets that force partitions, and compares with a plain sort and a packing in memory.
+fn at_many_budgets(dataset: &Dataset, ibd: &[u8], again: bool) {
+    let wanted = naive(dataset, ibd);
+    let whole = pack(dataset, ibd, &wish(256 << 20), Arrival::InOrder).unwrap();
+    assert_eq!((whole.plan.partitions, whole.report.spill_bytes), (1, 0));
+    let (_, peaks) = unpack(&whole.disk.store);
+    assert!(peaks == wanted);
+    let least = minimum(dataset, 3);
+    let rows = whole.plan.rows * whole.plan.row_bytes;
+    for (memory, arrival) in [
+        (least, Arrival::InOrder),
+        (least, Arrival::Shuffled(5)),
+        (least + rows / 8, Arrival::Shuffled(6)),
+        (least + rows / 3, Arrival::Pieces(4096)),
+    ] {
+        let wish = Wish {
+            memory,
+            in_flight: 3,
+            ..Wish::default()
+        };
+        let packed = pack(dataset, ibd, &wish, arrival).unwrap();
+        assert!(packed.plan.partitions > 4, "{:?}", packed.plan);
+        assert!(packed.disk.store == whole.disk.store, "{memory}");
+        assert!(packed.report.spill_bytes > 0);
+        if again && memory == least {
+            // Some partitions were too large, and were split.
+            assert!(
+                packed.report.spill_bytes > rows * 5 / 4,
+                "{:?}",
+                packed.report
+            );
         }
     }
+}
+
+#[test]
+fn partitions_in_the_spill_change_nothing() {
+    for (shape, seed) in SHAPES.into_iter().zip(1..) {
+        let (dataset, ibd) = crowd(8000, 40, shape, seed);
+        at_many_budgets(&dataset, &ibd, false);
+    }
+}
+
+#[test]
+fn partitions_that_are_too_large_are_split_again() {
+    for shape in SHAPES {
+        let (dataset, ibd) = packing::drift(9000, 40, shape);
+        at_many_budgets(&dataset, &ibd, true);
+    }
+}
+
+#[test]
+fn one_mz_may_have_more_peaks_than_memory_has_room() {
+    let (dataset, ibd) = packing::same(9000, 40);
+    at_many_budgets(&dataset, &ibd, false);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A driver in memory, datasets made on the spot, and packing as plainly as it can be written.
 #![allow(
     dead_code,
+    unreachable_pub,
     clippy::unwrap_used,
     clippy::panic,
     clippy::cast_possible_truncation,
@@ -54,6 +55,10 @@ pub struct Disk {
     pub store: Vec<u8>,
     pub state: Option<Vec<u8>>,
     pub puts: usize,
+    /// Of each put, its file.
+    pub kinds: Vec<File>,
+    /// What the job waits for.
+    pub waiting: Vec<Fetch>,
     pub states: usize,
     /// Bytes of each source that were read.
     pub read: [u64; 2],
@@ -79,14 +84,13 @@ impl Disk {
 
     /// Runs a job to its end, or until it has made `stop` puts: then the answer is `false`.
     pub fn run(&mut self, job: &mut PackJob, arrival: Arrival, stop: usize) -> Result<bool> {
-        let mut waiting: Vec<Fetch> = Vec::new();
         let mut noise = Noise(match arrival {
             Arrival::Shuffled(seed) => seed,
             _ => 1,
         });
         loop {
             while let Some(fetch) = job.next() {
-                waiting.push(fetch);
+                self.waiting.push(fetch);
             }
             if let Some(put) = job.ready()? {
                 let bytes = put.bytes.to_vec();
@@ -101,20 +105,21 @@ impl Disk {
                 return Ok(true);
             }
             while let Some(fetch) = job.next() {
-                waiting.push(fetch);
+                self.waiting.push(fetch);
             }
-            assert!(!waiting.is_empty(), "waits for nothing: {job:?}");
+            assert!(!self.waiting.is_empty(), "it waits for nothing");
             let which = match arrival {
-                Arrival::Shuffled(_) => noise.below(waiting.len()),
+                Arrival::Shuffled(_) => noise.below(self.waiting.len()),
                 _ => 0,
             };
-            let fetch = waiting.remove(which);
+            let fetch = self.waiting.remove(which);
             self.fill(job, &fetch, arrival)?;
         }
     }
 
     fn put(&mut self, file: File, at: u64, bytes: &[u8]) {
         self.puts += 1;
+        self.kinds.push(file);
         let to = match file {
             File::Spill => &mut self.spill,
             File::Store => &mut self.store,
@@ -216,10 +221,13 @@ pub fn unpack(store: &[u8]) -> (Head, Columns) {
     let mut all = Columns::default();
     for n in 0..head.blocks.len() {
         let range = head.block_range(n);
-        let block = Block::open(&head, n, &store[range.start as usize..range.end as usize]).unwrap();
+        let block =
+            Block::open(&head, n, &store[range.start as usize..range.end as usize]).unwrap();
         let start = all.mz.len();
         all.mz.resize(start + block.len(), 0.0);
-        block.decode_mz(0..block.len(), &mut all.mz[start..]).unwrap();
+        block
+            .decode_mz(0..block.len(), &mut all.mz[start..])
+            .unwrap();
         block
             .visit(0..block.len(), |pixel, intensity| {
                 all.pixel.push(pixel);
@@ -337,7 +345,10 @@ impl Make {
     }
 
     pub fn add(&mut self, position: [i32; 3], mz: &[f64], intensity: &[f64]) -> &mut Self {
-        let (mz, intensity) = (self.array(self.mz, mz), self.array(self.intensity, intensity));
+        let (mz, intensity) = (
+            self.array(self.mz, mz),
+            self.array(self.intensity, intensity),
+        );
         self.add_arrays(position, mz, intensity)
     }
 
@@ -403,6 +414,35 @@ pub fn crowd(count: usize, points: usize, shape: (Real, Real), seed: u64) -> (Da
             .collect();
         mz.sort_by(f64::total_cmp);
         let intensity: Vec<f64> = mz.iter().map(|_| (noise.share() * 1e4).floor()).collect();
+        make.add([(n % 100) as i32, (n / 100) as i32, 1], &mz, &intensity);
+    }
+    (make.dataset(), make.ibd)
+}
+
+/// Spectra whose m/z move on from one to the next, so that the first ones say nothing about the rest.
+pub fn drift(count: usize, points: usize, shape: (Real, Real)) -> (Dataset, Vec<u8>) {
+    let mut noise = Noise(11);
+    let mut make = Make::new(shape.0, shape.1);
+    for n in 0..count {
+        let base = 100.0 + 900.0 * n as f64 / count as f64;
+        let mut mz: Vec<f64> = (0..points).map(|_| base + 2.0 * noise.share()).collect();
+        mz.sort_by(f64::total_cmp);
+        let intensity = vec![n as f64 + 1.0; points];
+        make.add([(n % 100) as i32, (n / 100) as i32, 1], &mz, &intensity);
+    }
+    (make.dataset(), make.ibd)
+}
+
+/// Spectra nearly all of whose peaks have one and the same m/z.
+pub fn same(count: usize, points: usize) -> (Dataset, Vec<u8>) {
+    let mut make = Make::new(Real::F64, Real::F32);
+    for n in 0..count {
+        let mut mz = vec![500.25; points];
+        mz[0] = 100.0 + n as f64 * 0.01;
+        if let Some(last) = mz.last_mut() {
+            *last = 1000.0 - n as f64 * 0.01;
+        }
+        let intensity: Vec<f64> = (1..=points).map(|k| (n * 100 + k) as f64).collect();
         make.add([(n % 100) as i32, (n / 100) as i32, 1], &mz, &intensity);
     }
     (make.dataset(), make.ibd)
