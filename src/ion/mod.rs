@@ -8,11 +8,8 @@ mod draft;
 pub mod image;
 pub mod images;
 pub mod normalise;
-<<<<<<< HEAD
 pub mod pack;
-=======
 mod reader;
->>>>>>> ion
 mod reads;
 pub mod region;
 mod schedule;
