@@ -18,6 +18,8 @@ mod faults;
 mod pieces;
 #[path = "imzml/real.rs"]
 mod real;
+#[path = "imzml/stated.rs"]
+mod stated;
 #[path = "imzml/text.rs"]
 mod text;
 #[path = "imzml/values.rs"]

@@ -6,6 +6,8 @@
     clippy::panic,
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::unreadable_literal,
     clippy::float_cmp,
     reason = "a test"
 )]
@@ -493,6 +495,44 @@ fn a_cache_too_small_for_a_block_holds_none() {
 }
 
 #[test]
+fn any_sequence_of_calls_is_answered_whatever_the_cache_has() {
+    let sample = Sample::random(22, [20, 20, 1], 300, MIXED);
+    let file = sample.store();
+    let mut dice = Dice(41);
+    for cache in [0, 150_000, 600_000, 8 << 20] {
+        let reader = reader(&file, cache);
+        let (mut fetched, mut streamed) = (0, 0);
+        for _ in 0..60 {
+            let windows: Vec<Window> = (0..=dice.below(6))
+                .map(|_| {
+                    let lo = 90.0 + 900.0 * dice.unit();
+                    let width = [0.01, 5.0, 60.0, 400.0][dice.below(4)] * dice.unit();
+                    Window::new(lo, lo + width).unwrap()
+                })
+                .collect();
+            let wish = Wish {
+                memory: minimum(&reader, &windows) + [0, 60_000, 400_000, 4 << 20][dice.below(4)],
+                gap: [0, 100_000][dice.below(2)],
+                in_flight: 1 + dice.below(6) as u32,
+                ..Wish::default()
+            };
+            let feeding = Feeding {
+                piece: usize::MAX,
+                shuffled: true,
+            };
+            streamed += reader.plan(&windows, &wish).unwrap().streamed;
+            let run = images(&reader, &file, &windows, &wish, feeding).unwrap();
+            for (drawn, window) in run.images.iter().zip(&windows) {
+                let (values, hits) = sample.scan(*window, 0);
+                assert_eq!((&drawn.bits, drawn.hits), (&values, hits), "{window:?}");
+            }
+            fetched += run.bytes;
+        }
+        assert!(fetched > 0 && streamed > 0);
+    }
+}
+
+#[test]
 fn no_windows_and_no_peaks_are_no_images_and_empty_ones() {
     let empty = Sample::new(
         [3, 2, 1],
@@ -527,13 +567,7 @@ fn windows_are_closed_relative_to_the_asked_mz_and_in_f64() {
         ),
         (
             1500.0,
-            [
-                1499.995_455,
-                1499.995_545,
-                1500.0,
-                1500.004_455,
-                1500.004_545,
-            ],
+            [1499.995455, 1499.995545, 1500.0, 1500.004455, 1500.004545],
         ),
     ] {
         let window = Window::ppm(mz, 3.0).unwrap();

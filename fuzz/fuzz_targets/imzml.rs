@@ -20,7 +20,9 @@ fn read(xml: &[u8], seed: Option<u64>) -> Result<Dataset> {
     let mut rest = xml;
     let mut state = seed.unwrap_or(0) | 1;
     while !rest.is_empty() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         let most = 1 << (state >> 61);
         let len = seed.map_or(rest.len(), |_| (state >> 33) as usize % most + 1);
         let (part, after) = rest.split_at(len.min(rest.len()));
@@ -40,9 +42,11 @@ fuzz_target!(|bytes: &[u8]| {
     let split = bytes.len().saturating_sub(2);
     let share = usize::from(bytes.get(split).copied().unwrap_or(0));
     let (xml, ibd) = bytes.split_at(bytes.len() - split * share / 1024);
-    let seed = bytes.iter().fold(u64::from(bytes.len() as u32), |hash, byte| {
-        hash.wrapping_mul(31).wrapping_add(u64::from(*byte))
-    });
+    let seed = bytes
+        .iter()
+        .fold(u64::from(bytes.len() as u32), |hash, byte| {
+            hash.wrapping_mul(31).wrapping_add(u64::from(*byte))
+        });
     let whole = read(xml, None);
     assert!(read(xml, Some(seed)) == whole);
     let Ok(mut dataset) = whole else {
@@ -52,7 +56,9 @@ fuzz_target!(|bytes: &[u8]| {
     let pixels = dataset.grid.pixels();
     assert!(pixels <= PIXEL_LIMIT);
     let size = ibd.len() as u64;
-    let settled = dataset.settle("fuzz.ibd", size, &ibd[..ibd.len().min(16)]).is_ok();
+    let settled = dataset
+        .settle("fuzz.ibd", size, &ibd[..ibd.len().min(16)])
+        .is_ok();
     let (mut wide, mut narrow) = (Vec::new(), Vec::new());
     for (index, spectrum) in dataset.spectra.iter().enumerate() {
         assert!(u64::from(dataset.grid.pixel(spectrum)) < pixels);
@@ -69,7 +75,10 @@ fuzz_target!(|bytes: &[u8]| {
                 let _ = check_intensity(&wide, array, "fuzz.ibd", index);
             }
             if decode_f32(array, part, "fuzz.ibd", index, &mut narrow).is_ok() {
-                let same = narrow.iter().zip(&wide).all(|(a, b)| f64::from(*a).to_bits() == b.to_bits() || a.is_nan());
+                let same = narrow
+                    .iter()
+                    .zip(&wide)
+                    .all(|(a, b)| f64::from(*a).to_bits() == b.to_bits() || a.is_nan());
                 assert!(same && narrow.len() == wide.len());
             }
         }

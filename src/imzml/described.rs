@@ -131,6 +131,12 @@ pub(super) struct SpectrumTerms {
 }
 
 impl SpectrumTerms {
+    /// Whether a term says anything about a spectrum.
+    pub(super) fn wants(code: Code) -> bool {
+        (ms(1_000_127)..=ms(1_000_130)).contains(&code)
+            || (ims(1_000_050)..=ims(1_000_052)).contains(&code)
+    }
+
     /// Takes a term; the first of its kind counts.
     pub(super) fn take(&mut self, term: &Term<'_>) -> Taken {
         const FIRST: Code = ims(1_000_050);

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::imzml::described::{FileTerms, Group, SettingsTerms, model};
+use crate::imzml::described::{FileTerms, Group, SettingsTerms, SpectrumTerms, model};
 use crate::imzml::foreign;
 use crate::imzml::spectra::Spectra;
 use crate::imzml::term::{Term, attribute};
@@ -219,7 +219,9 @@ impl Document {
     }
 
     fn term(&mut self, tag: &Tag<'_>, around: About) -> Result<()> {
-        let term = Term::read(tag.rest, tag.at).map_err(|what| self.attributes(tag, &what))?;
+        let wanted = |code| around != About::Spectrum || SpectrumTerms::wants(code);
+        let term = Term::read(tag.rest, tag.at, wanted);
+        let term = term.map_err(|what| self.attributes(tag, &what))?;
         let Some(term) = term else {
             return Ok(());
         };

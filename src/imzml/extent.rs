@@ -36,8 +36,8 @@ pub(super) fn settle(dataset: &mut Dataset, ibd: &str, size: u64, first16: &[u8]
     }
     match dataset.uuid {
         Some(stated) if stated != *found => dataset.warnings.push(format!(
-            "the imzML states the UUID {}, but the ibd {ibd} begins with {}: perhaps they are no \
-             pair; every array lies inside the ibd, so it is read",
+            "the imzML states the UUID {}, but the ibd begins with {}: perhaps they are no pair; \
+             every array lies inside the ibd, so it is read",
             hyphenated(&stated),
             hyphenated(found)
         )),

@@ -9,6 +9,9 @@ use crate::imzml::dataset::{Array, Compression, Number, Spectrum};
 /// bits).
 const DEFLATE_RATIO: u64 = 1032;
 
+/// Bytes that a stream is first given room for.
+const FIRST_ROOM: usize = 64 << 10;
+
 /// Largest whole number up to which `f64` has all.
 const EXACT: u64 = 1 << 53;
 
@@ -19,7 +22,7 @@ const EXACT: u64 = 1 << 53;
 ///
 /// # Cost
 /// One pass. Allocates `8 * len` bytes in `out` where it has not got them; for a zlib stream
-/// `len * number.size()` bytes more, for the time of the call.
+/// up to twice `len * number.size()` bytes more, for the time of the call.
 ///
 /// # Errors
 /// [`Error::Format`] naming the spectrum if the bytes are not as many as the values need, if a zlib
@@ -196,26 +199,32 @@ impl Place<'_> {
         if self.need() > (bytes.len() as u64).saturating_mul(DEFLATE_RATIO) {
             return Err(wrong("is too short"));
         }
-        let mut raw = Vec::new();
         // One more byte shows whether there is more than is claimed.
-        let room = usize::try_from(self.need()).map(|need| need + 1);
-        match room.map(|room| raw.try_reserve_exact(room).map(|()| room)) {
-            Ok(Ok(room)) => raw.resize(room, 0),
-            _ => return Err(self.memory(self.need())),
-        }
+        let Ok(most) = usize::try_from(self.need() + 1) else {
+            return Err(self.memory(self.need()));
+        };
         let mut decoder = Decompressor::new();
+        let mut raw = Vec::new();
         let (mut taken, mut made) = (0, 0);
-        while !decoder.is_done() && made < raw.len() {
+        while !decoder.is_done() && made < most {
+            if made == raw.len() {
+                // Grown as it fills: a claim alone takes no memory.
+                let room = (2 * made).clamp(FIRST_ROOM, most.max(FIRST_ROOM)).min(most);
+                if raw.try_reserve_exact(room - made).is_err() {
+                    return Err(self.memory(self.need()));
+                }
+                raw.resize(room, 0);
+            }
             let step = decoder.read(&bytes[taken..], &mut raw, made, true);
             let (read, written) =
                 step.map_err(|error| wrong(&format!("is damaged ({error:?})")))?;
-            if (read, written) == (0, 0) {
+            if (read, written) == (0, 0) && made < raw.len() {
                 return Err(wrong("is cut short"));
             }
             taken += read;
             made += written;
         }
-        let need = raw.len() - 1;
+        let need = most - 1;
         if made > need {
             return Err(wrong("holds too much"));
         }

@@ -68,24 +68,35 @@ pub(super) enum Unit {
 }
 
 impl<'a> Term<'a> {
-    /// The term in what follows a tag's name; `None` if its vocabulary is none that is known.
+    /// The term in what follows a tag's name; `None` if its vocabulary is none that is known, or if
+    /// it is none of those that are wanted: then what stands behind its accession is not looked at.
     ///
     /// # Errors
     /// What is wrong with the attributes.
-    pub(super) fn read(rest: &'a str, at: u64) -> Result<Option<Self>, String> {
+    pub(super) fn read(
+        rest: &'a str,
+        at: u64,
+        wanted: impl Fn(Code) -> bool,
+    ) -> Result<Option<Self>, String> {
         let empty = || Cow::Borrowed("");
         let (mut accession, mut name, mut value) = (empty(), empty(), empty());
         let (mut unit_accession, mut unit_name) = (empty(), empty());
         for attribute in Attributes::new(rest, 0).with_checks(false) {
             let attribute = attribute.map_err(|error| error.to_string())?;
-            *match attribute.key.0 {
-                "accession" => &mut accession,
+            let place = match attribute.key.0 {
+                "accession" => {
+                    if code(&attribute.value).is_some_and(|code| !wanted(code)) {
+                        return Ok(None);
+                    }
+                    &mut accession
+                }
                 "name" => &mut name,
                 "value" => &mut value,
                 "unitAccession" => &mut unit_accession,
                 "unitName" => &mut unit_name,
                 _ => continue,
-            } = attribute.value;
+            };
+            *place = attribute.value;
         }
         let Some(code) = code(&plain(accession)?) else {
             return Ok(None);

@@ -134,8 +134,10 @@ pub struct Drawn {
 pub struct Canvas {
     sums: Vec<f64>,
     values: Vec<f32>,
-    /// The pixel of each hit, some more than once; once it is full, every pixel counts as touched.
+    /// The pixel of each hit, some more than once, in the first `listed` places.
     touched: Vec<u32>,
+    listed: usize,
+    /// Every pixel counts as touched: the list was full, or a pixel could not be rounded.
     many: bool,
     hits: u64,
     /// The number of the first pixel: canvases of later slices do not begin with 0.
@@ -150,12 +152,12 @@ impl Canvas {
     pub fn new(pixels: usize, budget: &mut Budget) -> Result<Self> {
         let sums = budget.allocate(pixels, "the sums of an image")?;
         let values = budget.allocate(pixels, "the values of an image")?;
-        let mut touched = budget.allocate(pixels, "the touched pixels of an image")?;
-        touched.clear();
+        let touched = budget.allocate(pixels, "the touched pixels of an image")?;
         Ok(Self {
             sums,
             values,
             touched,
+            listed: 0,
             many: false,
             hits: 0,
             first: 0,
@@ -202,8 +204,9 @@ impl Canvas {
         };
         *sum += intensity;
         self.hits += 1;
-        if self.touched.len() < self.values.len() {
-            self.touched.push(at);
+        if let Some(place) = self.touched.get_mut(self.listed) {
+            *place = at;
+            self.listed += 1;
         } else {
             self.many = true;
         }
@@ -249,7 +252,7 @@ impl Canvas {
                 }
             }
         } else {
-            for at in &*touched {
+            for at in &touched[..self.listed] {
                 round(*at, sums[*at as usize], &mut values[*at as usize]);
             }
         }
@@ -258,13 +261,17 @@ impl Canvas {
                 hits: self.hits,
                 max,
             }),
-            Some(at) => Err(Error::Parameter {
-                name: "pixel",
-                what: format!(
-                    "pixel {} has a peak but was not acquired, or its intensities have no sum",
-                    self.first + at
-                ),
-            }),
+            Some(at) => {
+                // Some are no data and must stay so.
+                self.many = true;
+                Err(Error::Parameter {
+                    name: "pixel",
+                    what: format!(
+                        "pixel {} has a peak but was not acquired, or its intensities have no sum",
+                        self.first + at
+                    ),
+                })
+            }
         }
     }
 
@@ -276,22 +283,21 @@ impl Canvas {
 
     /// Makes it blank again: every acquired pixel 0.
     pub fn clear(&mut self) {
-        let blank = |sum: &mut f64, value: &mut f32| {
-            *sum = 0.0;
-            if !value.is_nan() {
+        if self.many {
+            self.sums.fill(0.0);
+            for value in self.values.iter_mut().filter(|value| !value.is_nan()) {
                 *value = 0.0;
             }
-        };
-        if self.many {
-            for (sum, value) in self.sums.iter_mut().zip(&mut self.values) {
-                blank(sum, value);
-            }
         } else {
-            for at in &self.touched {
-                blank(&mut self.sums[*at as usize], &mut self.values[*at as usize]);
+            for at in &self.touched[..self.listed] {
+                self.sums[*at as usize] = 0.0;
+                let value = &mut self.values[*at as usize];
+                if !value.is_nan() {
+                    *value = 0.0;
+                }
             }
         }
-        self.touched.clear();
+        self.listed = 0;
         self.many = false;
         self.hits = 0;
     }

@@ -1,159 +1,20 @@
 //! Ion images out of a store: planned, asked for, fed, drawn.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
-
-use serde::{Deserialize, Serialize};
 
 use super::draft::{Draft, area, length};
 use super::image::Canvas;
 use super::reads::Reads;
 use super::schedule::{Run, Schedule};
 use super::window::Window;
-use crate::budget::{self, Budget};
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::job::{Fetch, Job};
 use crate::store::block::Block;
-use crate::store::cache::Blocks;
-use crate::store::head::Head;
 
-/// What a program needs before it holds a single peak: code, stack, tables, allocator.
-pub const BASE: u64 = 768 << 10;
-
-/// Book-keeping a window: its borders, its blocks, its share of the schedule.
-pub const WINDOW: u64 = 256;
-
-/// What is asked of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Wish {
-    /// Index of the slice, from 0: the place of its z in [`Meta::slices`](crate::store::head::Meta::slices).
-    pub slice: u32,
-    /// The memory budget in bytes, of which the reader's cache is a part.
-    pub memory: u64,
-    /// Requests in flight at one time.
-    pub in_flight: u32,
-    /// Bytes of unwanted blocks that are read rather than asked around, where they lie between wanted ones.
-    ///
-    /// 0 by default, so that no more than the windows' blocks is read; more saves requests where there are many
-    /// windows.
-    pub gap: u64,
-}
-
-impl Default for Wish {
-    fn default() -> Self {
-        Self {
-            slice: 0,
-            memory: budget::DEFAULT,
-            in_flight: 6,
-            gap: 0,
-        }
-    }
-}
-
-/// What some images will read, and how much memory that takes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Plan {
-    /// Images.
-    pub images: u64,
-    /// Blocks that the windows touch, each counted once.
-    pub blocks: u64,
-    /// Those of them that are in the cache and are not fetched.
-    pub cached: u64,
-    /// Requests.
-    pub requests: u64,
-    /// Bytes that are asked for.
-    pub bytes: u64,
-    /// Windows whose blocks do not fit into memory at one time, and which go through them piece by piece.
-    pub streamed: u64,
-    /// Most bytes held at one time.
-    pub peak_bytes: u64,
-    /// The smallest budget that works.
-    pub minimum_bytes: u64,
-    /// The budget given.
-    pub memory: u64,
-}
-
-/// An open store, of which images are taken; blocks that were fetched stay in its cache.
-#[derive(Debug, Clone)]
-pub struct Reader {
-    head: Rc<Head>,
-    cache: Rc<RefCell<Blocks>>,
-    /// The canvas of the last job, for the next.
-    canvas: Rc<RefCell<Option<Canvas>>>,
-}
-
-impl Reader {
-    /// A reader whose cache holds at most `cache` bytes of blocks. They count as part of every budget that a job
-    /// is given, whether they are in use or not.
-    #[must_use]
-    pub fn new(head: Rc<Head>, cache: u64) -> Self {
-        Self {
-            head,
-            cache: Rc::new(RefCell::new(Blocks::new(cache))),
-            canvas: Rc::default(),
-        }
-    }
-
-    /// The store's head.
-    #[must_use]
-    pub fn head(&self) -> &Rc<Head> {
-        &self.head
-    }
-
-    /// Plans the images of `windows`.
-    ///
-    /// # Cost
-    /// Two binary searches a window, and a look at each of their blocks.
-    ///
-    /// # Errors
-    /// As [`Reader::images`].
-    pub fn plan(&self, windows: &[Window], wish: &Wish) -> Result<Plan> {
-        Ok(Draft::new(self, windows, wish)?.plan)
-    }
-
-    /// Takes the images of `windows`, one of the slice each.
-    ///
-    /// Blocks that several windows touch are read once, as long as they fit into memory between the first of
-    /// the windows and the last. One image is one request at most if its blocks fit into memory, and none if all
-    /// are in the cache. (Where more than 256 KiB in the middle of a window are in the cache, and what is left and
-    /// right of them is not, it is two.)
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] for a window that is none, a slice that does not exist, or no request in flight;
-    /// [`Error::Budget`] naming the smallest budget that works.
-    pub fn images(&self, windows: &[Window], wish: &Wish) -> Result<ImagesJob> {
-        let draft = Draft::new(self, windows, wish)?;
-        ImagesJob::new(self, windows, wish, draft)
-    }
-
-    /// Bytes that the cache may hold.
-    #[must_use]
-    pub fn cache_bytes(&self) -> u64 {
-        self.cache.borrow().limit()
-    }
-
-    /// A blank canvas of a slice, if possible the one that is there already.
-    fn canvas(&self, pixels: usize, first: u32, budget: &mut Budget) -> Result<Canvas> {
-        let mut canvas = if let Some(canvas) = self.canvas.take() {
-            budget.reserve(Canvas::bytes(pixels as u64), "an image")?;
-            if canvas.first() == first {
-                return Ok(canvas);
-            }
-            canvas
-        } else {
-            Canvas::new(pixels, budget)?
-        };
-        canvas.lay(first, |pixel| self.head.mask.acquired(first + pixel));
-        Ok(canvas)
-    }
-
-    pub(super) fn held(&self, n: u32) -> Option<Rc<Vec<u8>>> {
-        self.cache.borrow_mut().bytes(n as usize)
-    }
-}
+pub use super::reader::{BASE, Plan, Reader, WINDOW, Wish};
 
 /// A finished image.
 ///
@@ -161,7 +22,8 @@ impl Reader {
 /// `[height, width]`, row-major; row 0 is the top one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Image<'a> {
-    /// Index of its window as it was given. Images leave in the order of their m/z.
+    /// Index of its window as it was given. Images leave in the order of their blocks in the file, which may be
+    /// another.
     pub index: usize,
     /// Its window.
     pub window: Window,
@@ -173,7 +35,7 @@ pub struct Image<'a> {
     pub height: u32,
     /// Number of its first pixel in the store: where [`Norms`](super::normalise::Norms) of the slice begin.
     pub first: u32,
-    /// Peaks in the window.
+    /// Peaks of the slice in the window.
     pub hits: u64,
     /// The largest value; 0 where none is positive.
     pub max: f32,
@@ -208,10 +70,17 @@ pub struct ImagesJob {
     last: Option<(usize, u64, f32)>,
     done: usize,
     first: u32,
+    /// Whether no run begins before the end of the one before it.
+    ascending: bool,
 }
 
 impl ImagesJob {
-    fn new(reader: &Reader, windows: &[Window], wish: &Wish, draft: Draft) -> Result<Self> {
+    pub(super) fn new(
+        reader: &Reader,
+        windows: &[Window],
+        wish: &Wish,
+        draft: Draft,
+    ) -> Result<Self> {
         let head = &*reader.head;
         let mut budget = Budget::new(wish.memory);
         let area = area(head);
@@ -225,6 +94,8 @@ impl ImagesJob {
         let ranges = draft.schedule.runs.iter().map(|run| run.range.clone());
         Ok(Self {
             reads: Reads::new(&head.file, ranges.collect()),
+            ascending: (draft.schedule.runs)
+                .is_sorted_by(|before, after| before.blocks.end <= after.blocks.start),
             plan: draft.plan,
             reader: reader.clone(),
             windows: windows.to_vec(),
@@ -300,8 +171,17 @@ impl ImagesJob {
     fn cost(&self, blocks: &Range<u32>) -> (u64, u64) {
         let head = &self.reader.head;
         let (mut requests, mut bytes) = (0, 0);
-        // Runs ascend, unless some are read anew for a later window.
-        for run in &self.schedule.runs {
+        let runs = &self.schedule.runs;
+        // They ascend, unless some blocks are read anew for a later window.
+        let from = if self.ascending {
+            runs.partition_point(|run| run.blocks.end <= blocks.start)
+        } else {
+            0
+        };
+        for run in &runs[from..] {
+            if self.ascending && run.blocks.start >= blocks.end {
+                break;
+            }
             let shared = run.blocks.start.max(blocks.start)..run.blocks.end.min(blocks.end);
             if !shared.is_empty() {
                 requests += 1;

@@ -9,6 +9,7 @@ pub mod image;
 pub mod images;
 pub mod normalise;
 pub mod pack;
+mod reader;
 mod reads;
 pub mod region;
 mod schedule;

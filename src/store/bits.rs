@@ -53,6 +53,10 @@ pub(super) fn unpack_narrow(bytes: &[u8], width: u32, range: Range<usize>, out: 
     by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32);
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the mask leaves 32 bits at most"
+)]
 fn eights<const WIDTH: usize>(bytes: &[u8], range: Range<usize>, out: &mut [u32; GROUP]) {
     let first = range.start / 8;
     let eights = out.as_chunks_mut::<8>().0.iter_mut().enumerate();

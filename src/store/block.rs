@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::bits::{packed, unpack_narrow, unpack_wide};
 use super::encode::Packing;
 pub use super::encode::{Columns, encode};
-use super::format::{GROUP, TAIL};
-use super::head::{Entry, Head, u32_at, u64_at};
-use super::layout::group_entry;
+use super::format::GROUP;
+use super::group::Group;
+use super::head::{Entry, Head};
 use super::real::Real;
 use crate::crc::checksum;
 use crate::error::{Error, Result};
@@ -18,26 +18,10 @@ use crate::error::{Error, Result};
 /// an m/z is never smaller than the one before, an intensity is finite and a pixel is in the image.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
-    head: &'a Head,
-    entry: &'a Entry,
-    bytes: &'a [u8],
-    len: usize,
-}
-
-/// One group of a block, as the group table has it.
-#[derive(Debug, Clone, Copy)]
-struct Group {
-    len: usize,
-    /// Key of the first m/z.
-    first: u64,
-    /// Least order of an intensity.
-    base: u64,
-    least_pixel: u32,
-    /// Offset of the group's columns in the block.
-    at: usize,
-    mz: Packing,
-    intensity: Packing,
-    pixel_width: u32,
+    pub(super) head: &'a Head,
+    pub(super) entry: &'a Entry,
+    pub(super) bytes: &'a [u8],
+    pub(super) len: usize,
 }
 
 impl<'a> Block<'a> {
@@ -271,6 +255,7 @@ impl<'a> Block<'a> {
     }
 
     /// Decodes a part of a column of 32-bit values, without base or sum, each into its place.
+    #[expect(clippy::cast_possible_truncation, reason = "such values have 32 bits")]
     fn narrow(
         &self,
         at: usize,
@@ -341,126 +326,12 @@ impl<'a> Block<'a> {
         })
     }
 
-    fn groups(&self) -> usize {
-        self.len.div_ceil(GROUP)
-    }
-
-    fn group_entry(&self, n: usize) -> &'a [u8] {
-        let contents = &self.head.layout.contents;
-        let bytes = group_entry(contents.mz, contents.intensity);
-        self.bytes
-            .get(n * bytes..(n + 1) * bytes)
-            .unwrap_or_default()
-    }
-
-    fn first_key(&self, n: usize) -> u64 {
-        real_at(self.group_entry(n), 0, self.head.layout.contents.mz)
-    }
-
-    fn last_key(&self) -> u64 {
-        self.head.layout.contents.mz.key(self.entry.last)
-    }
-
-    fn group(&self, n: usize) -> Group {
-        let contents = &self.head.layout.contents;
-        let entry = self.group_entry(n);
-        let base_at = usize::from(contents.mz.bytes());
-        let at = base_at + usize::from(contents.intensity.bytes());
-        let packings = u64_at(entry, at + 8).to_le_bytes();
-        let [
-            mz_width,
-            mz_shift,
-            mz_exceptions,
-            width,
-            shift,
-            exceptions,
-            pixel_width,
-            high,
-        ] = packings;
-        Group {
-            len: (self.len - (n * GROUP).min(self.len)).min(GROUP),
-            first: real_at(entry, 0, contents.mz),
-            base: real_at(entry, base_at, contents.intensity),
-            least_pixel: u32_at(entry, at),
-            at: u32_at(entry, at + 4) as usize,
-            mz: Packing {
-                width: mz_width,
-                shift: mz_shift,
-                exceptions: mz_exceptions,
-                high: high & 15,
-            },
-            intensity: Packing {
-                width,
-                shift,
-                exceptions,
-                high: high >> 4,
-            },
-            pixel_width: u32::from(pixel_width),
-        }
-    }
-
-    /// Checks that the groups follow one another and that no column leaves its place.
-    fn check_groups(&self) -> Result<()> {
-        let contents = &self.head.layout.contents;
-        let mut at = self.groups() * group_entry(contents.mz, contents.intensity);
-        let mut key = contents.mz.key(self.entry.first);
-        for n in 0..self.groups() {
-            let group = self.group(n);
-            let first_fits = if n == 0 {
-                group.first == key
-            } else {
-                group.first >= key
-            };
-            if !first_fits || group.first > self.last_key() || group.at != at {
-                return Err(self.wrong_group(n));
-            }
-            key = group.first;
-            for (packing, real) in [
-                (group.mz, contents.mz),
-                (group.intensity, contents.intensity),
-            ] {
-                if !packing.fits(real, group.len) || !self.positions_fit(at, group.len, packing) {
-                    return Err(self.wrong_group(n));
-                }
-                at += packing.bytes(group.len);
-            }
-            if group.pixel_width > 32 {
-                return Err(self.wrong_group(n));
-            }
-            at += packed(group.len, group.pixel_width);
-        }
-        if at + TAIL != self.bytes.len() {
-            let what = format!(
-                "the columns of the block take {at} bytes, not {} less {TAIL}; the store is damaged",
-                self.bytes.len()
-            );
-            return Err(self.format(0, what));
-        }
-        Ok(())
-    }
-
-    /// Whether the positions of a column's exceptions ascend and stay inside of the group.
-    fn positions_fit(&self, at: usize, len: usize, packing: Packing) -> bool {
-        let at = at + packed(len, u32::from(packing.width));
-        let positions = self.from(at).get(..usize::from(packing.exceptions));
-        positions.is_some_and(|positions| {
-            positions.is_sorted_by(|a, b| a < b)
-                && positions.last().is_none_or(|last| usize::from(*last) < len)
-        })
-    }
-
-    fn wrong_group(&self, n: usize) -> Error {
-        let contents = &self.head.layout.contents;
-        let what = format!("group {n} contradicts the block it is in; the store is damaged");
-        self.format(n * group_entry(contents.mz, contents.intensity), what)
-    }
-
     /// The block's bytes from an offset on.
-    fn from(&self, at: usize) -> &'a [u8] {
+    pub(super) fn from(&self, at: usize) -> &'a [u8] {
         self.bytes.get(at..).unwrap_or_default()
     }
 
-    fn format(&self, at: usize, what: String) -> Error {
+    pub(super) fn format(&self, at: usize, what: String) -> Error {
         Error::Format {
             file: self.head.file.clone(),
             at: self.entry.at + at as u64,
@@ -470,13 +341,14 @@ impl<'a> Block<'a> {
 }
 
 /// Intensities of orders relative to a base; whether all are finite.
+#[expect(clippy::cast_possible_truncation, reason = "such orders have 32 bits")]
 fn single(orders: &[u32], base: u64, out: &mut [f64]) -> bool {
     let base = base as u32;
     let mut finite = true;
     for (order, out) in orders.iter().zip(out) {
         let order = order.wrapping_add(base);
         // The sign bit says which way the order was turned.
-        let turned = (order as i32 >> 31) as u32;
+        let turned = (order.cast_signed() >> 31).cast_unsigned();
         let value = f32::from_bits(order ^ (!turned | 1 << 31));
         finite &= value.is_finite();
         *out = f64::from(value);
@@ -492,25 +364,4 @@ fn double(orders: &[u64], base: u64, out: &mut [f64]) -> bool {
         finite &= out.is_finite();
     }
     finite
-}
-
-impl Packing {
-    /// Whether a column of such values can be packed so.
-    fn fits(self, real: Real, len: usize) -> bool {
-        let bits = 8 * real.bytes();
-        let exceptions = usize::from(self.exceptions);
-        let high = if exceptions == 0 {
-            self.high == 0
-        } else {
-            (1..=real.bytes()).contains(&self.high)
-        };
-        high && exceptions <= len && self.width <= bits && self.shift < bits
-    }
-}
-
-fn real_at(bytes: &[u8], at: usize, real: Real) -> u64 {
-    match real {
-        Real::F32 => u64::from(u32_at(bytes, at)),
-        Real::F64 => u64_at(bytes, at),
-    }
 }

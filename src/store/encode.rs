@@ -30,6 +30,10 @@ pub(super) struct Packing {
 
 impl Packing {
     /// The packing of the fewest bytes; of several the one with the fewest exceptions.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "widths are at most 64, groups have 128 values"
+    )]
     fn smallest(values: &[u64]) -> Self {
         let all = values.iter().fold(0, |all, value| all | value);
         if all == 0 {
@@ -73,6 +77,7 @@ impl Packing {
     }
 
     /// Appends the column: packed values, positions of the exceptions, their high bytes.
+    #[expect(clippy::cast_possible_truncation, reason = "groups have 128 values")]
     fn put(self, values: &[u64], out: &mut Vec<u8>) {
         let Self {
             width, shift, high, ..
@@ -99,6 +104,10 @@ impl Packing {
 ///
 /// # Cost
 /// About 10 ns a peak.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "widths are at most 64, blocks far below 4 GiB"
+)]
 pub fn encode(mz: Real, intensity: Real, peaks: Columns<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     let groups = peaks.keys.len().div_ceil(GROUP);

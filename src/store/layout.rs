@@ -124,6 +124,10 @@ impl Layout {
 
     /// Peaks of block `n`; 0 beyond the last.
     #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "at most the peaks of a block"
+    )]
     pub fn peaks_of(&self, n: usize) -> usize {
         let before = (n as u64).saturating_mul(u64::from(self.block_peaks));
         let left = self.contents.peaks.saturating_sub(before);
@@ -211,6 +215,7 @@ pub struct Bins {
 
 impl Bins {
     /// The finest grid of 5, 10, 20, 50, … ppm that covers the contents with at most [`BINS`] bins.
+    #[expect(clippy::cast_possible_truncation, reason = "at most BINS")]
     fn choose(contents: &Contents, at: u64) -> Self {
         // An m/z below 1 is no molecule; a grid from 0 would have no end.
         let origin = contents.first_mz.max(1.0);
@@ -262,7 +267,7 @@ impl Bins {
 }
 
 /// Bytes of the acquisition mask.
-pub(super) fn mask_bytes(pixels: u32) -> u64 {
+fn mask_bytes(pixels: u32) -> u64 {
     u64::from(pixels).div_ceil(64) * 8
 }
 
@@ -283,5 +288,5 @@ pub(super) fn group_entry(mz: Real, intensity: Real) -> usize {
 /// Most bytes of a block of so many peaks: packing never makes a column longer.
 pub(super) fn most_bytes(mz: Real, intensity: Real, peaks: usize) -> usize {
     let row = usize::from(mz.bytes()) + usize::from(intensity.bytes()) + 4;
-    peaks.div_ceil(GROUP) * group_entry(mz, intensity) + peaks * row + TAIL
+    peaks.div_ceil(GROUP) * group_entry(mz, intensity) + peaks.next_multiple_of(8) * row + TAIL
 }

@@ -1,6 +1,5 @@
 //! Which pixels were acquired.
 
-use super::layout::mask_bytes;
 use crate::error::{Error, Result};
 
 /// One bit a pixel, set where a spectrum was acquired.
@@ -20,15 +19,15 @@ impl Mask {
     /// [`Error::Budget`] if the allocator has not enough left. The caller reserves
     /// [`Mask::bytes`]`().len()` in its budget, an eighth of the pixels.
     pub fn new(pixels: u32) -> Result<Self> {
-        let len = mask_bytes(pixels);
+        let len = (pixels as usize).div_ceil(64) * 8;
         let mut bytes = Vec::new();
         let budget = |_| Error::Budget {
-            need: len,
+            need: len as u64,
             have: 0,
             what: "the acquisition mask".to_owned(),
         };
-        bytes.try_reserve_exact(len as usize).map_err(budget)?;
-        bytes.resize(len as usize, 0);
+        bytes.try_reserve_exact(len).map_err(budget)?;
+        bytes.resize(len, 0);
         Ok(Self { bytes, pixels })
     }
 

@@ -90,6 +90,7 @@ impl Meta {
     /// Bytes to keep for this text in a [`Layout`](super::layout::Layout), with some for warnings
     /// that packing adds.
     #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "at most META_LIMIT")]
     pub fn room(&self) -> u32 {
         let bytes = (self.to_text().len() + SPARE).next_multiple_of(8);
         bytes.min(META_LIMIT) as u32

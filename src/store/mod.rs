@@ -9,6 +9,7 @@ pub mod block;
 pub mod cache;
 mod encode;
 pub mod format;
+mod group;
 pub mod head;
 pub mod layout;
 mod mask;

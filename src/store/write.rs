@@ -169,7 +169,7 @@ impl Writer {
             && pixel < self.layout.pixels
             && key >= self.last
             && mz <= contents.last_mz
-            && (!self.is_first() || mz == contents.first_mz);
+            && (!self.is_first() || key == contents.mz.key(contents.first_mz));
         if !sound {
             return Err(self.refuse(mz, intensity, pixel));
         }
@@ -204,6 +204,10 @@ impl Writer {
     /// The block that is full, or the last one when all peaks are there.
     ///
     /// The next block is begun; so each is handed out once.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "blocks are far below 4 GiB"
+    )]
     pub fn block(&mut self) -> Option<Finished<'_>> {
         let full = self.layout.peaks_of(self.entries.len());
         if self.keys.is_empty() || self.keys.len() < full {
@@ -296,7 +300,8 @@ impl Writer {
         };
         head[..HEADER].copy_from_slice(&header.to_bytes());
         let bins_at = self.layout.bins.at;
-        let len = (self.layout.blocks_at - bins_at) as usize;
+        // Zeros fill the last eight bytes.
+        let len = (12 * self.layout.bins.count as usize).next_multiple_of(8);
         let mut bins: Vec<u8> = budget.allocate(len, "the bin table")?;
         bins.clear();
         self.bins.finish(&mut bins);

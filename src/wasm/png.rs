@@ -43,6 +43,42 @@ fn refused(error: io::Error) -> Thrown {
     })
 }
 
+/// What values a picture has, for a scale that holds them all.
+#[cfg(feature = "wasm-ions")]
+#[wasm_bindgen]
+pub struct Seen {
+    range: crate::raster::plane::Range,
+}
+
+#[cfg(feature = "wasm-ions")]
+#[wasm_bindgen]
+impl Seen {
+    /// No value yet.
+    #[wasm_bindgen(constructor)]
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            range: crate::raster::plane::Range::new(),
+        }
+    }
+
+    /// Takes some of the values; NaN is none.
+    ///
+    /// # Errors
+    /// Too many at one time.
+    pub fn see(&mut self, values: &Float64Array) -> Result<(), Thrown> {
+        self.range.see(&doubles(values)?);
+        Ok(())
+    }
+
+    /// BZERO and BSCALE.
+    #[must_use]
+    pub fn scale(&self) -> Vec<f64> {
+        let Scale { bzero, bscale } = self.range.scale();
+        vec![bzero, bscale]
+    }
+}
+
 /// A 16-bit PNG that is written band by band, from the top row down.
 #[wasm_bindgen]
 pub struct PngWriter {

@@ -262,7 +262,7 @@ pub(crate) trait Fed: Job {
 impl Fed for ImagesJob {
     fn piece(&mut self, slot: u32, offset: u64, bytes: &[u8]) -> Result<()> {
         self.feed(slot, 0, offset, bytes.len(), |place| {
-            place.copy_from_slice(bytes)
+            place.copy_from_slice(bytes);
         })
     }
 
@@ -274,7 +274,7 @@ impl Fed for ImagesJob {
 impl Fed for SpectrumJob {
     fn piece(&mut self, slot: u32, offset: u64, bytes: &[u8]) -> Result<()> {
         self.feed(slot, 0, offset, bytes.len(), |place| {
-            place.copy_from_slice(bytes)
+            place.copy_from_slice(bytes);
         })
     }
 

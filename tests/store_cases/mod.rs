@@ -152,7 +152,7 @@ pub(crate) fn open(file: &[u8], part: usize, total: bool) -> Result<(Head, u32)>
                 let to = usize::try_from(range.end)
                     .unwrap()
                     .min(file.len())
-                    .min(from + part);
+                    .min(from.saturating_add(part));
                 open.feed(range.start, &file[from..to], size)?;
                 reads += 1;
             }
@@ -180,7 +180,7 @@ pub(crate) fn window(file: &[u8], head: &Head, lo: f64, hi: f64) -> Result<Vec<P
         block.decode_mz(range.clone(), &mut mz)?;
         let mut mz = mz.into_iter();
         block.visit(range, |pixel, intensity| {
-            found.push((mz.next().unwrap(), intensity, pixel))
+            found.push((mz.next().unwrap(), intensity, pixel));
         })?;
         assert_eq!(mz.next(), None);
     }

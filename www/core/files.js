@@ -18,6 +18,9 @@
  */
 import { CoreError } from './errors.js';
 
+/** How often a file that is in use is tried, and the pause between in milliseconds. */
+const [MOST_TRIES, PAUSE] = [20, 100];
+
 /** Bytes of one piece of a {@link MemoryFile}. */
 const PIECE = 1 << 20;
 
@@ -101,11 +104,15 @@ export class OpfsFile {
    * @returns {Promise<OpfsFile>}
    */
   static async open(folder, name) {
-    try {
-      const file = await folder.getFileHandle(name, { create: true });
-      return new OpfsFile(await file.createSyncAccessHandle(), name);
-    } catch (error) {
-      throw failed(name, error);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const file = await folder.getFileHandle(name, { create: true });
+        return new OpfsFile(await file.createSyncAccessHandle(), name);
+      } catch (error) {
+        // A worker that is just ending lets go of its files a moment later.
+        if (error.name !== 'NoModificationAllowedError' || tries === MOST_TRIES) throw failed(name, error);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      }
     }
   }
 
@@ -131,11 +138,15 @@ export class OpfsFile {
 
   /** @param {number} at @param {Uint8Array} place */
   readInto(at, place) {
+    let got;
     try {
-      return this.handle.read(place, { at });
+      got = this.handle.read(place, { at });
     } catch (error) {
       throw failed(this.name, error);
     }
+    // A private window that is out of room takes bytes and does not have them.
+    if (got < place.length && at + place.length <= this.size) throw full(this.name, place.length - got, 'bytes that were written are not there');
+    return got;
   }
 
   /** @param {number} start @param {number} end */
@@ -155,11 +166,14 @@ export class OpfsFile {
   }
 
   flush() {
+    let size;
     try {
       this.handle.flush();
+      size = this.handle.getSize();
     } catch (error) {
       throw failed(this.name, error);
     }
+    if (size < this.size) throw full(this.name, this.size - size, 'bytes that were written are not there');
   }
 
   close() {

@@ -108,12 +108,14 @@ export class OpfsFolder {
   /**
    * Removes what packings left behind and nobody is using: stores that were not to be kept, and those that
    * never became whole. Doing it twice does no harm.
+   * @param {{unfinished?: boolean}} [options] `unfinished: false` leaves what can be gone on with
    * @returns {Promise<{removed: number, bytes: number}>}
    */
-  async clean() {
+  async clean({ unfinished = true } = {}) {
     let [removed, bytes] = [0, 0];
     for (const entry of await this.list()) {
-      if ((entry.done && entry.kept) || !(await this.drop(entry.key))) continue;
+      const stays = entry.done ? entry.kept : !unfinished;
+      if (stays || !(await this.drop(entry.key))) continue;
       removed += 1;
       bytes += entry.bytes;
     }
@@ -136,7 +138,7 @@ export class OpfsFolder {
 
   /** @private Whether it could be removed: nothing that is in use can. */
   async drop(key) {
-    const release = await hold(`${this.name}/${key}`, 'exclusive');
+    const release = await hold(`${this.name}/${key}`, 'exclusive', { wait: false });
     if (!release) return false;
     try {
       await this.folder.removeEntry(key, { recursive: true });
@@ -261,18 +263,28 @@ async function size(folder) {
   return bytes;
 }
 
-/** A lock of this site that is held until what it resolves to is called; `null` if another has it. */
-function hold(name, mode) {
+/** How long to wait for a worker that is just ending, in milliseconds. */
+const PATIENCE = 2000;
+
+/**
+ * A lock of this site that is held until what it resolves to is called; `null` if another has it.
+ * @param {string} name
+ * @param {'exclusive' | 'shared'} mode
+ * @param {{wait?: boolean}} [options]
+ * @returns {Promise<(() => void) | null>}
+ */
+function hold(name, mode, { wait = true } = {}) {
   if (!navigator.locks) return Promise.resolve(() => {});
+  const how = wait ? { signal: AbortSignal.timeout(PATIENCE) } : { ifAvailable: true };
   return new Promise((resolve, reject) => {
-    const held = navigator.locks.request(name, { mode, ifAvailable: true }, (lock) => {
+    const held = navigator.locks.request(name, { mode, ...how }, (lock) => {
       if (!lock) {
         resolve(null);
         return undefined;
       }
       return new Promise((release) => resolve(() => release(undefined)));
     });
-    held.catch(reject);
+    held.catch((error) => (how.signal?.aborted ? resolve(null) : reject(error)));
   });
 }
 

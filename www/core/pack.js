@@ -134,12 +134,13 @@ export class Packing {
     const sources = [this.pair.ibd, fileSource(spill, 'the spill')];
     const breath = new Breath();
     const dirty = new Set();
+    const memory = job.memory();
     const { tally } = this;
     try {
       const beat = () => this.beat.job(job);
       const lent = (slot, read) => memoryView(...checked(() => job.place(slot, read)));
       for await (const put of run(job, sources, { inFlight, signal, tally, memoryBytes, lent, borrowed: true, onProgress: beat })) {
-        await this.put(put, { target, spill, state, dirty });
+        await this.put(put, { target, spill, state, dirty, memory });
         beat();
         await breath.take();
         signal?.throwIfAborted();
@@ -147,6 +148,7 @@ export class Packing {
       const report = checked(() => job.report());
       await target.truncate(report.store_bytes);
       await target.flush();
+      await state?.clear();
       return { report: { ...report, ...tally.now(), peak_bytes: memoryBytes() } };
     } catch (error) {
       throw told(error);
@@ -158,9 +160,10 @@ export class Packing {
   /** @private The job, gone on with where there is a checkpoint of the same pair. */
   async begin(target, spill, state) {
     const saved = unwrap(await state?.load(), this.identity);
-    if (saved) {
+    // Files that were made smaller since, or are others, are no good.
+    if (saved && saved.memory <= this.wish.memory && saved.spill <= spill.size && saved.store <= target.size) {
       try {
-        return checked(() => this.index.inner.pack(this.wish, saved));
+        return checked(() => this.index.inner.pack({ ...this.wish, memory: saved.memory }, saved.state));
       } catch (error) {
         if (error.code !== 'parameter') throw error;
         // A checkpoint of another version or another plan: nothing is lost but time. The index went with it.
@@ -175,11 +178,11 @@ export class Packing {
   }
 
   /** @private Carries out what the job wants written. */
-  async put([file, at, pointer, length], { target, spill, state, dirty }) {
+  async put([file, at, pointer, length], { target, spill, state, dirty, memory }) {
     const bytes = memoryView(pointer, length);
     if (file === STATE) {
       if (!state) return;
-      const content = wrap(bytes, this.identity);
+      const content = wrap(bytes, { identity: this.identity, memory, spill: spill.size, store: target.size });
       // What the checkpoint relies on must be safe before it is.
       for (const written of dirty) await written.flush();
       dirty.clear();
@@ -228,20 +231,23 @@ class Beat {
   }
 }
 
-/** A checkpoint with the name of the pair that it is of. */
-function wrap(bytes, identity) {
-  const name = new TextEncoder().encode(identity);
-  const content = new Uint8Array(4 + name.length + bytes.length);
-  new DataView(content.buffer).setUint32(0, name.length, true);
-  content.set(name, 4);
-  content.set(bytes, 4 + name.length);
+/** A checkpoint behind what must be known to go on from it. */
+function wrap(state, about) {
+  const head = new TextEncoder().encode(JSON.stringify(about));
+  const content = new Uint8Array(4 + head.length + state.length);
+  new DataView(content.buffer).setUint32(0, head.length, true);
+  content.set(head, 4);
+  content.set(state, 4 + head.length);
   return content;
 }
 
-/** The job's part, or nothing where it is of another pair. */
-function unwrap(content, identity) {
-  if (!content || content.length < 4) return undefined;
-  const length = new DataView(content.buffer, content.byteOffset, 4).getUint32(0, true);
-  if (new TextDecoder().decode(content.subarray(4, 4 + length)) !== identity) return undefined;
-  return content.slice(4 + length);
+/**
+ * The job's part of a checkpoint, the memory that its plan was made for, and the sizes of the files then; nothing
+ * where it is of another pair.
+ */
+function unwrap(content, wanted) {
+  if (!content) return undefined;
+  const length = new DataView(content.buffer, content.byteOffset).getUint32(0, true);
+  const { identity, ...about } = JSON.parse(new TextDecoder().decode(content.subarray(4, 4 + length)));
+  return identity === wanted ? { ...about, state: content.slice(4 + length) } : undefined;
 }

@@ -14,6 +14,13 @@ export class Remote {
     this.next = 1;
     /** @type {string | null} */
     this.retired = null;
+    this.take(worker);
+  }
+
+  /** @protected Goes on with this worker; what runs in the one before is stopped at once. @param {Worker} worker */
+  take(worker) {
+    if (this.worker) this.close();
+    /** @type {Worker} */
     this.worker = worker;
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = (event) => {

@@ -28,10 +28,27 @@ export class IonCompute extends Remote {
    *   once, when the core has trapped and this object is of no more use
    */
   constructor({ memory, onRetired }) {
-    super(new Worker(new URL('./compute.js', import.meta.url), { type: 'module' }), onRetired);
+    super(worker(), onRetired);
     this.memory = memory;
-    this.started = this.call('start', { memory });
+    /** @private Whether something was opened by the worker at hand. */
+    this.used = false;
+    this.start();
+  }
+
+  /** @private */
+  start() {
+    this.started = this.call('start', { memory: this.memory });
     this.started.catch(() => {});
+  }
+
+  /** @private A core that is fresh: nothing gives memory back to the system but the end of a worker. */
+  async renew() {
+    // What was packed and is not kept goes; a packing that runs is left so that it can be gone on with.
+    await this.call('shut');
+    if (this.retired) return;
+    this.take(worker());
+    this.used = false;
+    this.start();
   }
 
   /**
@@ -47,6 +64,8 @@ export class IonCompute extends Remote {
    *   `opening`: requests and bytes
    */
   async open(what, { signal, onProgress, keep = false, skipBad = false } = {}) {
+    if (this.used) await this.renew();
+    this.used = true;
     await this.started;
     // What is kept is to outlive a browser that tidies up; a browser may still say no.
     if (keep) await navigator.storage?.persist?.().catch(() => false);
@@ -156,4 +175,8 @@ export class IonCompute extends Remote {
 function seen(what) {
   if ('pair' in what) return { pair: { imzml: seen(what.pair.imzml), ibd: seen(what.pair.ibd) } };
   return 'url' in what && what.url ? { ...what, url: absolute(what.url) } : what;
+}
+
+function worker() {
+  return new Worker(new URL('./compute.js', import.meta.url), { type: 'module' });
 }

@@ -7,36 +7,29 @@ import { packed, Room } from './room.js';
 let store;
 /** Where the opened store lies in the browser's storage, if it does. @type {Room | undefined} */
 let room;
+/** The call of `open` that runs, and what it was given to stop it. */
+let opening = { ended: Promise.resolve(), stop: () => {} };
 
 const calls = {
   async start({ memory }) {
     await init({ memory });
+    // A page that was closed could not take its store with it.
+    if (OpfsFolder.available()) await OpfsFolder.open().then((folder) => folder.clean({ unfinished: false })).catch(() => {});
     return { memory_bytes: memoryBytes() };
   },
 
-  async open({ what, keep, skipBad }, { signal, tell }) {
-    await shut();
-    let report = null;
-    let pair;
-    let source = what;
-    if ('pair' in what) {
-      pair = { imzml: sourceOf(what.pair.imzml), ibd: sourceOf(what.pair.ibd) };
-      const found = await packed(pair, { keep, skipBad, signal, onProgress: (progress) => tell('progress', progress) });
-      ({ room, report } = found);
-      source = await room.store();
-    } else if ('kept' in what) {
-      const folder = await OpfsFolder.open();
-      room = new Room({ place: await folder.take(what.kept) });
-      source = await room.store();
-    }
-    try {
-      store = await IonStore.open(source, { pair, signal });
-    } catch (error) {
-      await shut();
-      throw error;
-    }
-    const { requests, bytes_fetched } = store.opening;
-    return { ...store.info, packed: report, kept: room?.kept ?? false, opening: { requests, bytes: bytes_fetched } };
+  open(args, { signal, tell }) {
+    const controller = new AbortController();
+    const stop = () => controller.abort(signal.reason ?? new DOMException('another dataset is opened', 'AbortError'));
+    signal.addEventListener('abort', stop, { once: true });
+    const opened = shut().then(() => open(args, controller.signal, (progress) => tell('progress', progress)));
+    opening = { ended: opened.catch(() => {}), stop };
+    return opened;
+  },
+
+  /** Gives up what is open or being opened. */
+  shut() {
+    return shut();
   },
 
   async images({ wishes }, { signal }) {
@@ -99,8 +92,38 @@ function opened() {
   return store;
 }
 
-/** Gives up what is open. */
+async function open({ what, keep, skipBad }, signal, onProgress) {
+  let report = null;
+  let pair;
+  let source = what;
+  if ('pair' in what) {
+    pair = { imzml: sourceOf(what.pair.imzml), ibd: sourceOf(what.pair.ibd) };
+    ({ room, report } = await packed(pair, { keep, skipBad, signal, onProgress }));
+    source = await room.store();
+  } else if ('kept' in what) {
+    const folder = await OpfsFolder.open();
+    room = new Room({ place: await folder.take(what.kept) });
+    source = await room.store();
+  }
+  try {
+    store = await IonStore.open(source, { pair, signal });
+  } catch (error) {
+    await leave();
+    throw error;
+  }
+  const { requests, bytes_fetched } = store.opening;
+  return { ...store.info, packed: report, kept: room?.kept ?? false, opening: { requests, bytes: bytes_fetched } };
+}
+
+/** Gives up what is open or being opened. */
 async function shut() {
+  const { ended, stop } = opening;
+  stop();
+  await ended;
+  await leave();
+}
+
+async function leave() {
   store?.free();
   store = undefined;
   const last = room;

@@ -4,6 +4,9 @@ import { CoreError, identify, MemoryFile, OpfsFolder, Packing } from '../core/io
 /** Without storage of its own, a page may hold this much of a dataset in memory, spill and store together. */
 const IN_MEMORY = 512 << 20;
 
+/** Errors after which the same packing may succeed. */
+const PASSING = new Set(['http', 'io', 'network', 'space']);
+
 /** A packed store's place. */
 export class Room {
   /** @param {{place?: any, file?: MemoryFile}} where */
@@ -53,7 +56,10 @@ export async function packed(pair, options) {
   try {
     return { room: new Room({ place }), report: await inStorage(pair, folder, place, options) };
   } catch (error) {
-    place.close();
+    // What can be gone on with stays; a pair that cannot be packed leaves nothing.
+    const useful = place.bytes() > 0 && (error.name === 'AbortError' || PASSING.has(error.code));
+    if (useful || place.about.done) place.close();
+    else await place.discard();
     throw error;
   }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod bindgen;
 pub(crate) mod browser;
 pub(crate) mod node;
+pub(crate) mod numpy;
 pub(crate) mod optimiser;
 pub(crate) mod packages;
 pub(crate) mod toolchain;
@@ -21,6 +22,8 @@ pub(crate) fn everything() -> Outcome {
         browser.chromium.display(),
         browser.driver.display()
     );
+    numpy::ensure()?;
+    println!("numpy: there");
     node::packages()?;
     println!("node packages: as package-lock.json says");
     println!("wasm-opt: {}", optimiser::ensure()?.display());

@@ -1,4 +1,8 @@
-//! The median kernel behind exports that `benches/wasm/median.mjs` times.
+//! Kernels behind exports that `benches/wasm/median.mjs` and `benches/wasm/ion.mjs` time.
+
+pub mod ion;
+#[path = "../../sample/lines.rs"]
+mod lines;
 
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::median::{Kernel, Samples, nanmedian};

@@ -1,12 +1,13 @@
 //! From the last spectrum to the first block, and from the last block to the head.
 
-use super::job::{BATCH, File, From, Out, PackJob, Stage, index_bytes};
+use super::job::{BATCH, File, From, Out, PackJob, Stage, index_bytes, length};
 use super::measure::Measure;
 use super::report::Report;
 use super::spectrum;
 use super::turn::Turn;
 use crate::error::Result;
 use crate::imzml::dataset::Grid;
+use crate::imzml::extent::hyphenated;
 use crate::store::head::{Contents, Layout, Meta};
 use crate::store::write::Writer;
 
@@ -24,7 +25,11 @@ impl PackJob {
         let count = values.len().min(2 * pixels - from);
         if count == 0 {
             self.begin(layout)?;
-            self.stage = if self.loaded > 0 { Stage::Feed } else { Stage::Next };
+            self.stage = if self.loaded > 0 {
+                Stage::Feed
+            } else {
+                Stage::Next
+            };
             self.from = 0;
             return Ok(self.checkpoint());
         }
@@ -42,10 +47,18 @@ impl PackJob {
 
     /// The layout of the store, when all spectra have been read.
     pub(super) fn lay_out(&self) -> Result<Layout> {
-        let Grid { width, height, slices, .. } = &self.dataset.grid;
+        let Grid {
+            width,
+            height,
+            slices,
+            ..
+        } = &self.dataset.grid;
         let (first, last) = match self.all.rows {
             0 => (0.0, 0.0),
-            _ => (self.shape.mz.mz(self.all.min), self.shape.mz.mz(self.all.max)),
+            _ => (
+                self.shape.mz.mz(self.all.min),
+                self.shape.mz.mz(self.all.max),
+            ),
         };
         let contents = Contents {
             mz: self.shape.mz,
@@ -80,8 +93,20 @@ impl PackJob {
         let norms = self.tables.forget();
         let index = index_bytes(&self.dataset);
         self.dataset.spectra = Vec::new();
-        self.budget.release(measure.inflated() + scratch + norms + index);
+        self.budget
+            .release(measure.inflated() + scratch + norms + index);
         self.due = 0;
+        if self.cut.sorting_bytes > self.cut.arena_bytes && self.loaded == 0 {
+            // It has just the size of the index that was freed; where even so there is no room for
+            // it, groups are smaller.
+            let larger = self
+                .budget
+                .allocate(length(self.cut.sorting_bytes), "the rows");
+            if let Ok(larger) = larger {
+                self.budget.release(self.arena.len() as u64);
+                self.arena = larger;
+            }
+        }
     }
 
     /// Buffers between the rows and the writer.
@@ -98,10 +123,11 @@ impl PackJob {
     /// Puts the table of bins; keeps the head for last.
     pub(super) fn bins(&mut self) -> Result<Turn> {
         // Nothing is sorted or read any more.
-        self.arena = Vec::new();
+        let arena = std::mem::take(&mut self.arena).len() as u64;
         self.lane.clear();
         let slots = u64::from(self.plan.in_flight) * self.cut.slot_bytes;
-        self.budget.release(self.cut.arena_bytes + slots);
+        self.pile.clear();
+        self.budget.release(arena + slots + self.cut.lists());
         let meta = self.meta();
         let Some(mut writer) = self.writer.take() else {
             self.stage = Stage::Done;
@@ -156,7 +182,10 @@ impl PackJob {
             pixel_size: dataset.pixel_size,
             origin: [dataset.grid.x0, dataset.grid.y0],
             slices: dataset.grid.slices.clone(),
-            uuid: dataset.uuid.map(|uuid| uuid.iter().map(|byte| format!("{byte:02x}")).collect()),
+            // In hyphenated form it is 36 characters; the store wants the digits.
+            uuid: dataset
+                .uuid
+                .map(|uuid| hyphenated(&uuid).replace('-', "")),
             counts: self.counts,
             warnings,
         }

@@ -20,7 +20,7 @@ use super::spread::Spread;
 use super::state::Fingerprint;
 use super::tables::{self, Tables};
 use crate::budget::Budget;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::imzml::dataset::{Dataset, Spectrum};
 use crate::job::{Fetch, Job};
 use crate::store::head::{Counts, Layout};
@@ -183,12 +183,19 @@ impl PackJob {
     ///
     /// # Errors
     /// [`Error::Budget`](crate::error::Error::Budget) if the plan's budget or the allocator has not
-    /// enough; [`Error::Parameter`](crate::error::Error::Parameter) with the name `state` and the
-    /// reason if the checkpoint cannot be gone on from: then start anew, without one.
-    pub fn new(dataset: Dataset, plan: Plan, resume: Option<&[u8]>) -> Result<Self> {
+    /// enough; [`Error::Parameter`](crate::error::Error::Parameter) with the name `plan` for the plan
+    /// of another dataset, and with the name `state` and the reason if the checkpoint cannot be gone on from: then start anew, without one.
+    pub fn new(mut dataset: Dataset, plan: Plan, resume: Option<&[u8]>) -> Result<Self> {
         let mut budget = Budget::new(plan.memory);
+        dataset.spectra.shrink_to_fit();
         let measure = Measure::new(&dataset, plan.in_flight);
-        let cut = measure.cut(plan.memory)?;
+        if plan.spectra != dataset.spectra.len() as u64 || plan.rows != measure.rows {
+            return Err(Error::Parameter {
+                name: "plan",
+                what: "it is the plan of another dataset".to_owned(),
+            });
+        }
+        let cut = plan.cut;
         let shape = shape(&dataset);
         budget.reserve(
             BASE + measure.text() + u64::from(plan.in_flight) * DRIVER,
@@ -381,7 +388,7 @@ impl Job for PackJob {
 
 /// Bytes of the index.
 pub(super) fn index_bytes(dataset: &Dataset) -> u64 {
-    (dataset.spectra.capacity() * size_of::<Spectrum>()) as u64
+    (dataset.spectra.len() * size_of::<Spectrum>()) as u64
 }
 
 /// Lengths within a budget that was reserved.

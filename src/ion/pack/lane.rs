@@ -98,7 +98,12 @@ impl Lane {
             .unwrap_or_default()
     }
 
-    pub(super) fn filled(&mut self, fetch: &Fetch, buffer: Vec<u8>, names: &[String; 2]) -> Result<()> {
+    pub(super) fn filled(
+        &mut self,
+        fetch: &Fetch,
+        buffer: Vec<u8>,
+        names: &[String; 2],
+    ) -> Result<()> {
         let slot = self.slot(fetch.slot)?;
         let asked: u64 = slot.reads.iter().map(Read::len).sum();
         if buffer.len() as u64 != asked {

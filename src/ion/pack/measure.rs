@@ -7,7 +7,7 @@ use super::row::Shape;
 use super::{errand, spectrum, tables};
 use crate::error::{Error, Result};
 use crate::imzml::dataset::{Array, Compression, Dataset, Spectrum};
-use crate::store::format::{BINS, BLOCK_PEAKS, META_LIMIT};
+use crate::store::format::{BINS, BLOCK_PEAKS};
 use crate::store::head::Entry;
 
 /// What a program needs before it holds a single peak: code, stack, allocator.
@@ -57,15 +57,20 @@ pub(super) struct Measure {
     writing: u64,
     /// Held after that, when rows and slots are not needed any more.
     finishing: u64,
+    /// What can be had in one piece when all spectra are read.
+    left: u64,
     /// Held from the start to the end.
     always: u64,
 }
 
 /// How the budget is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(crate) struct Cut {
     pub(super) slot_bytes: u64,
     pub(super) arena_bytes: u64,
+    /// Bytes of the arena in which groups are sorted: the same one, or the room that the index leaves
+    /// when it is not needed any more.
+    pub(super) sorting_bytes: u64,
     pub(super) partitions: u64,
     /// Rows of a partition's buffer.
     pub(super) buffer_rows: u64,
@@ -75,6 +80,13 @@ pub(super) struct Cut {
     pub(super) parts: u64,
 }
 
+impl Cut {
+    /// Bytes of what is noted of chunks and partitions.
+    pub(super) fn lists(&self) -> u64 {
+        self.chunks * CHUNK_ENTRY + self.parts * PART_ENTRY + SPREAD * self.partitions
+    }
+}
+
 impl Measure {
     pub(super) fn new(dataset: &Dataset, in_flight: u32) -> Self {
         let shape = shape(dataset);
@@ -82,9 +94,15 @@ impl Measure {
         let rows: u64 = spectra.iter().map(|s| spectrum::points(s.mz())).sum();
         let longest = spectrum::longest(dataset);
         let is_zlib = |s: &Spectrum| {
-            [s.mz(), s.intensity()].iter().any(|a| a.compression == Compression::Zlib)
+            [s.mz(), s.intensity()]
+                .iter()
+                .any(|a| a.compression == Compression::Zlib)
         };
-        let inflated = if spectra.iter().any(is_zlib) { 8 * longest } else { 0 };
+        let inflated = if spectra.iter().any(is_zlib) {
+            8 * longest
+        } else {
+            0
+        };
         let pixels = dataset.grid.pixels();
         let length = |array: Array| array.end() - array.at;
         let text: usize = dataset.warnings.iter().map(String::len).sum();
@@ -93,21 +111,29 @@ impl Measure {
         let directory = blocks * size_of::<Entry>() as u64;
         let bins = 12 * u64::from(BINS);
         let mask = tables::mask_bytes(pixels);
+        let index = index_bytes(dataset);
+        let reading = index + norm_bytes(dataset) + inflated + longest * spectrum::scratch(shape);
+        let writing = directory + bins + BLOCK;
         Self {
             shape,
             rows,
             pixels,
             in_flight: u64::from(in_flight),
             largest: spectra.iter().map(errand::alone).max().unwrap_or(0),
-            all: spectra.iter().map(|s| length(s.mz()) + length(s.intensity())).sum(),
+            all: spectra
+                .iter()
+                .map(|s| length(s.mz()) + length(s.intensity()))
+                .sum(),
             text,
             inflated,
-            reading: index_bytes(dataset)
-                + norm_bytes(dataset)
-                + inflated
-                + longest * spectrum::scratch(shape),
-            writing: directory + bins + BLOCK,
-            finishing: 2 * (directory + bins) + mask + META_LIMIT as u64,
+            reading,
+            writing,
+            // A little less, for the allocator's own marks.
+            left: index
+                .min(reading.saturating_sub(writing))
+                .saturating_sub(256)
+                & !63,
+            finishing: writing + directory + bins + mask + text + SPARE_TEXT,
             always: BASE + text + mask + u64::from(in_flight) * DRIVER,
         }
     }
@@ -128,38 +154,47 @@ impl Measure {
 
     /// The largest arena within `memory`, and everything that follows from it.
     pub(super) fn cut(&self, memory: u64) -> Result<Cut> {
-        let slot = self.slot(memory / 8 / self.in_flight);
-        for slot_bytes in [slot, self.slot(0)] {
-            let fixed = self.fixed(slot_bytes);
-            // The table of chunks depends on the arena, which is what the table leaves.
-            let mut arena = memory.saturating_sub(fixed);
-            for _ in 0..4 {
-                let cut = self.with(slot_bytes, arena);
-                if self.total(&cut) <= memory {
-                    return Ok(cut);
-                }
-                let over = self.total(&cut) - memory;
-                arena = arena.saturating_sub(over);
-                if arena < SMALLEST_ARENA {
-                    break;
-                }
-            }
-            let cut = self.with(slot_bytes, 0);
-            if self.total(&cut) <= memory {
-                return Ok(cut);
+        let need = self.minimum();
+        if memory >= need {
+            // Large slots mean few requests, but not at the price of writing the spill twice.
+            let welcome = [8, 32, u64::MAX].map(|share| memory / share / self.in_flight);
+            let cuts = welcome.map(|welcome| self.within(memory, self.slot(welcome)));
+            let mut cuts = cuts.into_iter().flatten();
+            if let Some(first) = cuts.next() {
+                let once = |cut: &Cut| !self.is_cut_again(cut);
+                return Ok(if once(&first) {
+                    first
+                } else {
+                    cuts.find(once).unwrap_or(first)
+                });
             }
         }
         Err(Error::Budget {
-            need: self.minimum(),
+            need,
             have: memory,
             what: "packing this dataset".to_owned(),
         })
     }
 
+    /// The largest arena beside slots of a size, if there is one.
+    fn within(&self, memory: u64, slot_bytes: u64) -> Option<Cut> {
+        // The table of chunks depends on the arena, which is what the table leaves.
+        let mut arena = memory.saturating_sub(self.fixed(slot_bytes));
+        for _ in 0..4 {
+            let cut = self.with(slot_bytes, arena);
+            let total = self.total(&cut);
+            if total <= memory {
+                return Some(cut);
+            }
+            arena = arena.saturating_sub(total - memory);
+        }
+        let cut = self.with(slot_bytes, 0);
+        (self.total(&cut) <= memory).then_some(cut)
+    }
+
     /// Everything held at one time, most.
     pub(super) fn total(&self, cut: &Cut) -> u64 {
-        let lists = cut.chunks * CHUNK_ENTRY + cut.parts * PART_ENTRY + SPREAD * cut.partitions;
-        let sorting = self.fixed(cut.slot_bytes) + cut.arena_bytes + lists;
+        let sorting = self.fixed(cut.slot_bytes) + cut.arena_bytes + cut.lists();
         sorting.max(self.always + self.finishing)
     }
 
@@ -169,16 +204,19 @@ impl Measure {
     }
 
     /// A budget in which no partition needs to be split again, if the m/z are spread as in the first
-    /// load.
-    pub(super) fn comfortable(&self) -> u64 {
-        let mut memory = self.minimum();
-        while let Ok(cut) = self.cut(memory)
-            && cut.partitions > 1
-            && self.rows * self.row_bytes() / cut.partitions > cut.arena_bytes / 2
-        {
-            memory += memory / 8;
+    /// load: the next one above `memory`, of some steps.
+    pub(super) fn comfortable(&self, mut memory: u64) -> u64 {
+        loop {
+            memory += (memory / 8).max(1 << 20);
+            if self.cut(memory).is_ok_and(|cut| !self.is_cut_again(&cut)) {
+                return memory;
+            }
         }
-        memory
+    }
+
+    /// Whether partitions are larger than what can be sorted, even if all are of one size.
+    pub(super) fn is_cut_again(&self, cut: &Cut) -> bool {
+        cut.partitions > 1 && self.rows * self.row_bytes() / cut.partitions > cut.sorting_bytes / 2
     }
 
     fn fixed(&self, slot_bytes: u64) -> u64 {
@@ -187,7 +225,9 @@ impl Measure {
 
     /// Bytes of a slot, if so many were welcome.
     fn slot(&self, welcome: u64) -> u64 {
-        let useful = welcome.clamp(SMALLEST_SLOT, LARGEST_SLOT).min(self.all.max(1));
+        let useful = welcome
+            .clamp(SMALLEST_SLOT, LARGEST_SLOT)
+            .min(self.all.max(1));
         useful.max(self.largest).max(4 * self.row_bytes())
     }
 
@@ -198,6 +238,7 @@ impl Measure {
             return Cut {
                 slot_bytes,
                 arena_bytes: whole.max(SMALLEST_ARENA),
+                sorting_bytes: whole.max(SMALLEST_ARENA),
                 partitions: 1,
                 buffer_rows: self.rows.max(1),
                 chunks: 0,
@@ -205,7 +246,8 @@ impl Measure {
             };
         }
         let arena = arena.max(SMALLEST_ARENA);
-        let groups = (self.rows * row).div_ceil(arena / 2);
+        let sorting_bytes = arena.max(self.left);
+        let groups = (self.rows * row).div_ceil(sorting_bytes / 2);
         // More partitions than groups even out that some are larger than others; more than fit are
         // split again.
         let partitions = (4 * groups).clamp(8, arena / SMALLEST_BUFFER);
@@ -214,6 +256,7 @@ impl Measure {
         Cut {
             slot_bytes,
             arena_bytes: arena,
+            sorting_bytes,
             partitions,
             buffer_rows,
             chunks: 2 * whole_chunks + (CHECKPOINTS + 2 * SPLITS + 4) * partitions,
@@ -221,6 +264,9 @@ impl Measure {
         }
     }
 }
+
+/// Bytes that the head has for what packing has to say.
+const SPARE_TEXT: u64 = 16 << 10;
 
 /// A block that is written, as peaks, as bytes and once more until the next one is.
 const BLOCK: u64 = BLOCK_PEAKS as u64 * (20 + 2 * 24);

@@ -73,6 +73,12 @@ impl Pile {
         })
     }
 
+    /// Gives the tables up.
+    pub(super) fn clear(&mut self) {
+        self.parts = Vec::new();
+        self.chunks = Vec::new();
+    }
+
     /// Notes a chunk that is put at the end of the spill; the answer is where.
     pub(super) fn add(&mut self, part: u32, rows: usize, row_bytes: usize) -> Result<u64> {
         let at = self.end;
@@ -169,7 +175,12 @@ impl Cursor {
     }
 
     /// The next ranges of the spill, of at most `rows` rows together; none at the end.
-    pub(super) fn next(&mut self, chunks: &[Chunk], rows: usize, row_bytes: u64) -> Vec<Range<u64>> {
+    pub(super) fn next(
+        &mut self,
+        chunks: &[Chunk],
+        rows: usize,
+        row_bytes: u64,
+    ) -> Vec<Range<u64>> {
         const READS: usize = 256;
         let mut left = u32::try_from(rows).unwrap_or(u32::MAX);
         let mut ranges: Vec<Range<u64>> = Vec::new();

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::errand::{Errands, end, lies_inside};
-use super::measure::Measure;
+use super::measure::{Cut, Measure};
 use super::row::Shape;
 use crate::budget;
 use crate::error::{Error, Result};
@@ -80,6 +80,8 @@ pub struct Plan {
     pub arena_bytes: u64,
     /// What the user should know.
     pub warnings: Vec<String>,
+    #[serde(skip)]
+    pub(super) cut: Cut,
 }
 
 /// Bytes a peak of the store where nothing more is known: what real datasets come to.
@@ -142,14 +144,15 @@ impl Plan {
             slot_bytes: cut.slot_bytes,
             arena_bytes: cut.arena_bytes,
             warnings: Vec::new(),
+            cut,
         };
         plan.warn(&measure);
         Ok(plan)
     }
 
     fn warn(&mut self, measure: &Measure) {
-        if self.partitions > 1 && self.spill_bytes / self.partitions > self.arena_bytes / 2 {
-            let memory = measure.comfortable();
+        if measure.is_cut_again(&self.cut) {
+            let memory = measure.comfortable(self.memory);
             self.warnings.push(format!(
                 "the budget is so small for {} peaks that the spill is written more than once; \
                  --memory {}MiB avoids that",

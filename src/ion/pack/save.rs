@@ -19,7 +19,7 @@ impl PackJob {
     /// A checkpoint, if nothing but the spill holds rows and there is room for it: it is written into
     /// the arena, which is idle between stages. Without it, a later run only has more to do again.
     pub(super) fn checkpoint(&mut self) -> Turn {
-        if self.loaded > 0 || self.cut.partitions == 1 || self.saved_bytes() > self.arena.len() as u64 {
+        if self.loaded > 0 || !self.saves() {
             return Turn::On;
         }
         let len = self.arena.len();
@@ -33,6 +33,12 @@ impl PackJob {
             at: 0,
             from: From::Arena(0..written),
         })
+    }
+
+    /// Whether there are checkpoints: not where all rows fit into memory, and not where the arena is
+    /// so small that it does not hold one.
+    pub(super) fn saves(&self) -> bool {
+        self.cut.partitions > 1 && self.saved_bytes() <= self.arena.len() as u64
     }
 
     /// Most bytes that a checkpoint takes now.
@@ -82,7 +88,9 @@ impl PackJob {
             let spread = self.spread.as_ref();
             let bounds = spread.map_or(&[][..], |spread| &spread.bounds);
             pen.number(bounds.len() as u64);
-            bounds.iter().for_each(|bound| pen.number(*bound));
+            for bound in bounds {
+                pen.number(*bound);
+            }
             save_parts(pen, spread.map_or(&[], |spread| &spread.parts));
             self.tables.save(&mut |bytes| pen.bytes(bytes));
         }
@@ -182,7 +190,9 @@ impl PackJob {
 
 fn save_parts(pen: &mut Pen, parts: &[Part]) {
     pen.number(parts.len() as u64);
-    parts.iter().for_each(|part| save_part(pen, part));
+    for part in parts {
+        save_part(pen, part);
+    }
 }
 
 fn save_part(pen: &mut Pen, part: &Part) {
@@ -211,12 +221,20 @@ pub(super) fn print(dataset: &crate::imzml::Dataset) -> Fingerprint {
     let mut print = Fingerprint::new();
     print.text(&dataset.file);
     print.text(env!("CARGO_PKG_VERSION"));
-    dataset.warnings.iter().for_each(|warning| print.text(warning));
+    dataset
+        .warnings
+        .iter()
+        .for_each(|warning| print.text(warning));
     for byte in dataset.uuid.iter().flatten() {
         print.number(*byte);
     }
     let grid = &dataset.grid;
-    for number in [grid.width, grid.height, grid.x0.cast_unsigned(), grid.y0.cast_unsigned()] {
+    for number in [
+        grid.width,
+        grid.height,
+        grid.x0.cast_unsigned(),
+        grid.y0.cast_unsigned(),
+    ] {
         print.number(number);
     }
     print.number(dataset.spectra.len() as u64);

@@ -16,10 +16,7 @@ const LONG: usize = 1 << 15;
 ///
 /// # Cost
 /// O(n) for keys that spread; O(n·64/8) for any. `scratch` has room for as many rows.
-pub(super) fn sort<const K: usize, const W: usize>(
-    rows: &mut [[u8; W]],
-    scratch: &mut [[u8; W]],
-) {
+pub(super) fn sort<const K: usize, const W: usize>(rows: &mut [[u8; W]], scratch: &mut [[u8; W]]) {
     let len = rows.len();
     if let Some(scratch) = scratch.get_mut(..len) {
         sort_into::<K, W>(rows, scratch, false);
@@ -78,7 +75,10 @@ impl Digit {
         }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "a digit has 11 bits at most")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a digit has 11 bits at most"
+    )]
     fn of(self, key: u64) -> usize {
         ((key - self.min) >> self.shift) as usize
     }
@@ -167,7 +167,12 @@ mod tests {
             check(&noise);
             check(&noise.iter().map(|k| k % 7).collect::<Vec<_>>());
             check(&noise.iter().map(|k| 1 << (k % 64)).collect::<Vec<_>>());
-            check(&noise.iter().map(|k| k % 900 * 1000 + (k >> 40) % 30).collect::<Vec<_>>());
+            check(
+                &noise
+                    .iter()
+                    .map(|k| k % 900 * 1000 + (k >> 40) % 30)
+                    .collect::<Vec<_>>(),
+            );
             check(&vec![5; count]);
             let mut sorted = noise.clone();
             sorted.sort_unstable();

@@ -33,7 +33,9 @@ pub(super) fn scratch(shape: Shape) -> u64 {
 /// Points of the longest spectrum.
 pub(super) fn longest(dataset: &Dataset) -> u64 {
     let spectra = dataset.spectra.iter();
-    let longest = spectra.map(|s| points(s.mz()).max(points(s.intensity()))).max();
+    let longest = spectra
+        .map(|s| points(s.mz()).max(points(s.intensity())))
+        .max();
     longest.unwrap_or(0)
 }
 
@@ -175,10 +177,19 @@ struct Made {
 /// Makes rows of the decoded arrays: ascending in m/z, those of equal m/z in the order of the array,
 /// without zero intensities.
 fn make<const K: usize, const W: usize>(intake: &mut Intake, pixel: u32) -> Made {
-    let Intake { mz, intensity, order, rows, .. } = intake;
+    let Intake {
+        mz,
+        intensity,
+        order,
+        rows,
+        ..
+    } = intake;
     let (rows, _) = rows.as_chunks_mut::<W>();
     let mut to = rows.iter_mut();
-    let mut made = Made { rows: 0, negative: 0 };
+    let mut made = Made {
+        rows: 0,
+        negative: 0,
+    };
     let mut add = |mz: f64, intensity: f64| {
         if intensity != 0.0
             && let Some(to) = to.next()

@@ -45,11 +45,17 @@ impl Spread {
         let even = if range.is_some() { self.most / 4 } else { 0 };
         let quantiles = self.most - even;
         for i in 1..quantiles {
-            let at = (load.len() as u64 * i as u64 / quantiles as u64) as usize;
-            let Some(row) = load.get(at) else { continue };
+            let at = load.len() as u64 * i as u64 / quantiles as u64;
+            let Some(row) = usize::try_from(at).ok().and_then(|at| load.get(at)) else {
+                continue;
+            };
             let own = key::<K, W>(row);
             // A key that takes a whole partition, or more, gets one of its own.
-            bounds.push(if bounds.last() == Some(&own) { own + 1 } else { own });
+            bounds.push(if bounds.last() == Some(&own) {
+                own + 1
+            } else {
+                own
+            });
         }
         if let Some((min, max)) = range {
             let step = ((max - min) / (even as u64 + 1)).max(1);
@@ -124,7 +130,7 @@ impl Spread {
             }
             self.note::<K, W>(part, &rows[*from..*from + count]);
             *from += count;
-            self.fill[part] += count as u32;
+            self.fill[part] += u32::try_from(count).unwrap_or(u32::MAX);
             if self.fill[part] as usize == self.room {
                 return Some(part);
             }

@@ -86,13 +86,17 @@ impl<'a> Eye<'a> {
         }
         let mut eye = Self { rest: body_rest };
         if eye.number()? != fingerprint {
-            return Err(refused("it is of another dataset, another budget or other options"));
+            return Err(refused(
+                "it is of another dataset, another budget or other options",
+            ));
         }
         Ok(eye)
     }
 
     pub(super) fn bytes(&mut self, len: u64) -> Result<&'a [u8]> {
-        let split = usize::try_from(len).ok().and_then(|len| self.rest.split_at_checked(len));
+        let split = usize::try_from(len)
+            .ok()
+            .and_then(|len| self.rest.split_at_checked(len));
         let (bytes, rest) = split.ok_or_else(|| refused("it is too short"))?;
         self.rest = rest;
         Ok(bytes)

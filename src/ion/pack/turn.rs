@@ -147,7 +147,11 @@ impl PackJob {
         self.stage == Stage::Spread
             && self.supply == Supply::Spectra
             && self.points >= self.due
-            && self.intake.as_ref().is_some_and(|intake| self.from >= intake.len())
+            && self
+                .intake
+                .as_ref()
+                .is_some_and(|intake| self.from >= intake.len())
+            && self.saves()
     }
 
     /// Rows of half the arena: as many as can be sorted.
@@ -331,7 +335,11 @@ fn cut<const K: usize, const W: usize>(
 /// Distributes rows until a buffer is full.
 fn spread<const K: usize, const W: usize>(job: &mut PackJob) -> Result<Turn> {
     loop {
-        let more = if job.mark_due() { None } else { Some(job.more()?) };
+        let more = if job.mark_due() {
+            None
+        } else {
+            Some(job.more()?)
+        };
         match more {
             Some(More::Wait) => return Ok(Turn::Wait),
             Some(More::Rows) if !job.mark_due() => {}
@@ -414,7 +422,9 @@ fn stream<const K: usize, const W: usize>(job: &mut PackJob) -> Result<Turn> {
             }
             More::Rows => {}
         }
-        let Some(slot) = job.lane.front() else { continue };
+        let Some(slot) = job.lane.front() else {
+            continue;
+        };
         let (rows, _) = job.lane.bytes(slot).as_chunks::<W>();
         let rows = rows.get(job.from..).unwrap_or_default();
         job.from += write::<K, W>(job.writer.as_mut(), &mut job.columns, rows)?;
@@ -433,7 +443,9 @@ fn write<const K: usize, const W: usize>(
     let real = if K == 4 { Real::F32 } else { Real::F64 };
     let rows = &rows[..rows.len().min(BATCH)];
     columns.mz.clear();
-    columns.mz.extend(rows.iter().map(|row| real.mz(key::<K, W>(row))));
+    columns
+        .mz
+        .extend(rows.iter().map(|row| real.mz(key::<K, W>(row))));
     columns.intensity.clear();
     columns.intensity.extend(rows.iter().map(intensity::<K, W>));
     columns.pixel.clear();

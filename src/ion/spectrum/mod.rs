@@ -4,6 +4,7 @@
 //! m/z, so that a spectrum is spread over all of it: it is read from beginning to end, and the plan says so.
 
 mod gather;
+mod made;
 mod pair;
 mod pass;
 
@@ -12,21 +13,18 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use self::gather::{Binned, Exact, Filled, Gather};
+use self::made::{Made, Step, base, bins_of, piece, room};
 use self::pair::Pair;
 use self::pass::Pass;
 use super::draft::check_wish;
-use super::images::{BASE, Wish};
-use super::reads::{CHUNK, Reads};
+use super::images::Wish;
+use super::reads::Reads;
 use super::region::{Chosen, Region};
-use super::schedule::look_ahead;
 use crate::budget::Budget;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::imzml::dataset::Dataset;
 use crate::job::{Fetch, Job};
-use crate::store::head::{Bins, Contents, Head, Layout, Real};
-
-/// Most bytes of a read, so that progress shows.
-const PIECE: u64 = 8 << 20;
+use crate::store::head::{Bins, Contents, Head};
 
 /// Where a spectrum is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -97,19 +95,6 @@ enum Source {
     Pair(Pair),
 }
 
-/// Reads that are worked on together.
-#[derive(Debug, Clone, Copy)]
-struct Step {
-    /// What of the source they bring: a read of a pass, a batch of a pair.
-    part: usize,
-    /// The first read of the pass over the region that they belong to.
-    first: usize,
-    /// The read behind them.
-    end: usize,
-    /// Reads that may be asked for in the meantime.
-    until: usize,
-}
-
 impl SpectrumJob {
     /// The spectrum of a region of a store, by a pass over all its blocks. A region without an acquired pixel
     /// costs nothing.
@@ -117,8 +102,9 @@ impl SpectrumJob {
     /// The bins are the store's own, so that the result can be laid over its mean spectrum.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a slice that does not exist, no request in flight, or as [`Region::on`];
-    /// [`Error::Budget`] naming the smallest budget that works.
+    /// [`Error::Parameter`](crate::error::Error::Parameter) for a slice that does not exist, no request in
+    /// flight, or as [`Region::on`];
+    /// [`Error::Budget`](crate::error::Error::Budget) naming the smallest budget that works.
     pub fn of_store(head: &Rc<Head>, region: &Region, wish: &Wish) -> Result<Self> {
         let Contents {
             width,
@@ -187,7 +173,8 @@ impl SpectrumJob {
     /// stores from the least and the greatest m/z of the region, which takes a pass of its own.
     ///
     /// # Errors
-    /// As [`SpectrumJob::of_store`]; [`Error::Format`] naming the spectrum whose arrays are of unequal length.
+    /// As [`SpectrumJob::of_store`]; [`Error::Format`](crate::error::Error::Format) naming the spectrum whose
+    /// arrays are of unequal length.
     pub fn of_pair(
         dataset: &Dataset,
         ibd: &str,
@@ -252,7 +239,8 @@ impl SpectrumJob {
     /// may begin anywhere up to the first byte that is still missing (a driver may start a read over).
     ///
     /// # Errors
-    /// [`Error::Unexpected`] and [`Error::Parameter`] for bytes that were not asked for.
+    /// [`Error::Unexpected`](crate::error::Error::Unexpected) and
+    /// [`Error::Parameter`](crate::error::Error::Parameter) for bytes that were not asked for.
     pub fn feed(
         &mut self,
         slot: u32,
@@ -267,7 +255,7 @@ impl SpectrumJob {
     /// Says that the read of a fetch has been fed whole.
     ///
     /// # Errors
-    /// [`Error::Unexpected`] if bytes are missing.
+    /// [`Error::Unexpected`](crate::error::Error::Unexpected) if bytes are missing.
     pub fn complete(&mut self, slot: u32) -> Result<()> {
         self.reads.complete(slot)
     }
@@ -380,118 +368,4 @@ impl Job for SpectrumJob {
     fn peak(&self) -> u64 {
         self.budget.peak()
     }
-}
-
-/// All that a job is made of besides what it gathers into.
-struct Made<'n> {
-    source: Source,
-    from: From,
-    name: &'n str,
-    /// The reads of one pass over the region, and where each part ends among them.
-    ranges: Vec<std::ops::Range<u64>>,
-    ends: Vec<usize>,
-    passes: u32,
-    pixels: u64,
-    fixed: u64,
-    minimum: u64,
-    /// Bytes for reads.
-    room: u64,
-}
-
-impl Made<'_> {
-    fn job(self, gather: Gather, wish: &Wish) -> Result<SpectrumJob> {
-        let once = self.ranges.len();
-        let mut ranges = self.ranges;
-        for _ in 1..self.passes {
-            ranges.extend_from_within(..once);
-        }
-        let mut steps = Vec::new();
-        let mut bytes = Vec::new();
-        let mut start = 0;
-        for pass in 0..self.passes as usize {
-            for (part, end) in self.ends.iter().enumerate() {
-                let end = pass * once + end;
-                bytes.push(
-                    ranges[start..end]
-                        .iter()
-                        .map(|range| range.end - range.start)
-                        .sum(),
-                );
-                steps.push(Step {
-                    part,
-                    first: pass * once,
-                    end,
-                    until: end,
-                });
-                start = end;
-            }
-        }
-        let (ahead, peak) = look_ahead(&bytes, self.room);
-        for (at, ahead) in ahead.into_iter().enumerate() {
-            steps[at].until = steps[ahead - 1].end;
-        }
-        let mut budget = Budget::new(wish.memory);
-        budget.reserve(self.fixed, "the program")?;
-        let plan = Plan {
-            from: self.from,
-            pixels: self.pixels,
-            passes: self.passes,
-            requests: ranges.len() as u64,
-            bytes: bytes.iter().sum(),
-            peak_bytes: self.fixed + peak,
-            minimum_bytes: self.minimum,
-            memory: wish.memory,
-        };
-        Ok(SpectrumJob {
-            plan,
-            source: self.source,
-            reads: Reads::new(self.name, ranges),
-            steps,
-            at: 0,
-            budget,
-            gather,
-            filled: Filled::default(),
-            done: false,
-        })
-    }
-}
-
-/// Memory of any spectrum.
-fn base(wish: &Wish) -> u64 {
-    BASE + u64::from(wish.in_flight) * CHUNK
-}
-
-/// What the budget leaves for reads.
-fn room(wish: &Wish, fixed: u64, minimum: u64) -> Result<u64> {
-    if wish.memory < minimum {
-        return Err(Error::Budget {
-            need: minimum,
-            have: wish.memory,
-            what: "a spectrum of this dataset".to_owned(),
-        });
-    }
-    Ok(wish.memory - fixed)
-}
-
-/// Bytes of a piece, so that one is worked on while the others are on their way.
-fn piece(room: u64, wish: &Wish) -> u64 {
-    (room / (u64::from(wish.in_flight) + 1)).min(PIECE)
-}
-
-/// The bins of m/z from `lo` to `hi`, as a store of these would have them; none if there are no peaks.
-fn bins_of(file: &str, lo: f64, hi: f64) -> Result<Bins> {
-    let peaks = u64::from(lo <= hi);
-    let contents = Contents {
-        mz: Real::F64,
-        intensity: Real::F64,
-        width: 1,
-        height: 1,
-        slices: 1,
-        peaks,
-        spectra: peaks,
-        first_mz: if peaks == 0 { 0.0 } else { lo },
-        last_mz: if peaks == 0 { 0.0 } else { hi },
-        meta_bytes: 0,
-    };
-    Ok(Layout::new(file, contents)?.bins)
 }

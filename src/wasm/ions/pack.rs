@@ -100,6 +100,12 @@ impl Packing {
         self.job.is_done()
     }
 
+    /// The memory of its plan in bytes: a job that goes on from a checkpoint must be given the same.
+    #[must_use]
+    pub fn memory(&self) -> f64 {
+        super::number(self.job.plan().memory)
+    }
+
     /// How far it is: `{phase, done, total}`.
     #[must_use]
     pub fn progress(&self) -> JsValue {

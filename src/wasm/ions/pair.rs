@@ -7,12 +7,16 @@ use super::pack::{Packing, read_wish, told};
 use super::record::{self, Record};
 use super::{Thrown, offset, thrown};
 use crate::error::Error;
-use crate::imzml::dataset::Dataset;
+use crate::imzml::dataset::{Dataset, Spectrum};
 use crate::imzml::pair;
 use crate::imzml::reader::Reader;
 use crate::ion::pack::job::PackJob;
-use crate::ion::pack::plan::Plan;
+use crate::ion::pack::plan::{Plan, Wish};
 use crate::wasm::bulk;
+
+/// What a plan counts for the program itself, and for a body on its way: no memory of the job's own.
+const BASE: u64 = 768 << 10;
+const CHUNK: u64 = 64 << 10;
 
 /// An `.imzML` that is being read.
 #[wasm_bindgen]
@@ -154,15 +158,38 @@ impl Index {
         state: Option<Uint8Array>,
     ) -> Result<Packing, Thrown> {
         let wish = read_wish(wish, self.ibd_bytes)?;
-        let plan = Plan::new(self.dataset()?, &wish).map_err(thrown)?;
+        let plan = feasible(self.dataset()?, wish).map_err(thrown)?;
         let state = match state {
-            Some(state) => Some(bulk::within(&state, wish.memory)?),
+            Some(state) => Some(bulk::within(&state, plan.memory)?),
             None => None,
         };
         let dataset = self.dataset.take().ok_or_else(used_up)?;
         let job = PackJob::new(dataset, plan, state.as_deref()).map_err(thrown)?;
         Ok(Packing::new(job))
     }
+}
+
+/// A plan whose memory can be had.
+///
+/// What an instance has done before may have left its memory in pieces, and then less than the budget must
+/// do: the store comes out the same.
+fn feasible(dataset: &Dataset, mut wish: Wish) -> crate::error::Result<Plan> {
+    let mut plan = Plan::new(dataset, &wish)?;
+    while !fits(&plan, dataset) {
+        wish.memory -= wish.memory / 16;
+        plan = Plan::new(dataset, &wish)?;
+    }
+    Ok(plan)
+}
+
+/// Whether what the job will hold can be had in one piece. It is given back at once, and what the job then
+/// allocates is cut from it: the allocator asks for memory as large as the piece wanted, whatever it has
+/// left, so that the last and largest piece would not fit where all of them do.
+fn fits(plan: &Plan, dataset: &Dataset) -> bool {
+    let index = dataset.spectra.capacity() * size_of::<Spectrum>();
+    let here = BASE + u64::from(plan.in_flight) * CHUNK + index as u64;
+    usize::try_from(plan.peak_bytes.saturating_sub(here))
+        .is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
 fn used_up() -> Thrown {
