@@ -105,6 +105,7 @@ describe('data of the ion page', { timeout: 240_000 }, () => {
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => /Cancelled at \d+ %\. What has been sorted so far is kept/.test(document.querySelector('#packing-text').textContent));
     assert.equal(await page.evaluate(() => fake.aborted), 1);
+    assert.equal(await page.locator('#welcome').isVisible(), true);
     const far = await page.evaluate(() => fake.packed);
     assert.ok(far > 2);
     await page.click('#resume');

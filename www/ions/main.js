@@ -152,9 +152,10 @@ class Page {
     try {
       await opening;
     } catch (error) {
-      if (error.name === 'AbortError' || this.session.source !== source) return;
-      byId('sources').open = true;
+      if (this.session.source !== source || this.session.opening) return;
       this.changed();
+      if (error.name === 'AbortError') return;
+      byId('sources').open = true;
       // A core that has stopped has told its own story, with a way on.
       if (this.session.stopped) return;
       this.notice.show('error', error.message, source.pair && !skipBad && BAD_SPECTRUM.test(error.message) ? { label: 'Leave out bad spectra', run: () => this.load(source, true) } : undefined);

@@ -6,6 +6,9 @@ import { isLocal, nameOf } from './pair.js';
 /** The phases of packing, in words. */
 const PHASES = { index: 'Reading the imzML', plan: 'Planning', read: 'Reading the spectra', sort: 'Sorting by m/z', done: 'Finishing' };
 
+/** Whether the browser gives this page storage of its own, from which packing can go on. */
+const STORAGE = Boolean(globalThis.navigator?.storage?.getDirectory);
+
 /** How far opening and packing are; cancel, and going on afterwards. */
 export class PackingPanel {
   /** @param {object} parts `session`, `resume` (opens the same source again), `discard` (removes what is left over) */
@@ -102,14 +105,15 @@ export class PackingPanel {
     const bar = byId('packing-bar');
     if (!bar.hasAttribute('value')) bar.value = 0;
     const far = this.last?.total > 0 ? ` at ${Math.floor((100 * this.last.done) / this.last.total)} %` : '';
-    const text = cancelled ? `Cancelled${far}.${this.packs ? ' What has been sorted so far is kept: resuming goes on from there.' : ''}` : 'Stopped by an error.';
+    const kept = this.packs && STORAGE ? ' What has been sorted so far is kept: resuming goes on from there.' : '';
+    const text = cancelled ? `Cancelled${far}.${kept}` : 'Stopped by an error.';
     say(byId('packing-text'), text);
     say(byId('status'), text);
     if (!this.packs && cancelled) byId('packing').hidden = true;
     const focused = document.activeElement === byId('cancel');
     this.buttons({ resume: true, discard: this.packs });
     if (focused && !byId('packing').hidden) byId('resume').focus();
-    byId('resume').textContent = this.packs ? 'Resume' : 'Try again';
+    byId('resume').textContent = cancelled && kept ? 'Resume' : 'Try again';
   }
 
   buttons({ cancel = false, resume = false, discard = false }) {
