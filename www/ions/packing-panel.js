@@ -56,7 +56,7 @@ export class PackingPanel {
     this.progress(done, total);
     const parts = [PHASES[phase] ?? phase];
     if (total > 0) parts.push(`${Math.floor((100 * done) / total)} %`);
-    if (left !== null && left !== undefined && left > 0.5) parts.push(`${formatSeconds(Math.ceil(left))} left`);
+    if (left !== null && left !== undefined && left > 0.5) parts.push(`${left < 60 ? `${Math.ceil(left)} s` : formatSeconds(left)} left`);
     if (peak > 0) parts.push(`peak ${formatBytes(peak)}`);
     this.text(parts.slice(0, 3).join(' · '), parts.join(' · '));
     if (state.plan) this.plan(state.plan);

@@ -33,7 +33,7 @@ export class SpectrumPanel {
     this.shown = null;
     this.agreed = false;
     this.reading = null;
-    this.plot = new SpectrumPlot(byId('plot'), byId('plot-spoken'), {
+    this.plot = new SpectrumPlot(byId('plot'), byId('plot-spoken'), byId('plot-tip'), {
       pick: (mz) => this.pick(mz),
       moved: (range) => {
         this.state().xr = range;

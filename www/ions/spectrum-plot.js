@@ -1,5 +1,5 @@
 import uPlot from '../vendor/uplot.js';
-import { make, say } from '../app/dom.js';
+import { say } from '../app/dom.js';
 import { formatTick, formatValue } from '../app/format.js';
 import { mzText } from './ion-list.js';
 import { neighbour, peakAt } from './peaks.js';
@@ -23,11 +23,11 @@ const FLOOR = 0.01;
  */
 export class SpectrumPlot {
   /**
-   * @param {HTMLElement} box focusable @param {HTMLElement} spoken
+   * @param {HTMLElement} box focusable @param {HTMLElement} spoken @param {HTMLElement} tip what is under the pointer
    * @param {{pick(mz: number): void, moved(range: [number, number] | null): void}} on `moved`: null for the whole range
    */
-  constructor(box, spoken, on) {
-    Object.assign(this, { box, spoken, on });
+  constructor(box, spoken, tip, on) {
+    Object.assign(this, { box, spoken, tip, on });
     this.mz = new Float64Array(0);
     this.values = new Float32Array(0);
     this.whole = [0, 1];
@@ -37,8 +37,6 @@ export class SpectrumPlot {
     this.windows = [];
     this.marked = null;
     this.plot = null;
-    this.tip = make('output', 'plot-tip');
-    this.tip.setAttribute('aria-hidden', 'true');
     box.addEventListener('keydown', (event) => this.key(event));
     new ResizeObserver(() => this.resize()).observe(box);
   }
@@ -72,6 +70,7 @@ export class SpectrumPlot {
   clear() {
     this.plot?.destroy();
     this.plot = null;
+    say(this.tip, '');
     this.mz = new Float64Array(0);
     this.values = new Float32Array(0);
   }
@@ -82,7 +81,6 @@ export class SpectrumPlot {
     const { clientWidth: width, clientHeight: height } = this.box;
     if (this.mz.length === 0 || width === 0 || height === 0) return;
     this.plot = new uPlot(this.options(width, height), [this.mz, this.values], this.box);
-    this.plot.over.append(this.tip);
     this.plot.setScale('x', bounds(this.range ?? this.whole));
     watchPlot(this.plot, {
       zoomTo: (lo, hi) => this.move([lo, hi]),
@@ -98,7 +96,8 @@ export class SpectrumPlot {
     return {
       width,
       height,
-      padding: [8, 12, 0, 0],
+      // Room above for what stands over the plot.
+      padding: [22, 12, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false, setScale: false }, bind: { dblclick: () => null, mousedown: () => null, mouseup: () => null } },
       scales: {
