@@ -13,7 +13,6 @@
 
 mod ion_cases;
 mod ion_vectors;
-#[expect(unreachable_pub, reason = "other tests name it so")]
 mod packing;
 
 #[test]

@@ -14,7 +14,6 @@
 
 mod ion_cases;
 mod ion_vectors;
-#[expect(unreachable_pub, reason = "other tests name it so")]
 mod packing;
 
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};

@@ -5,6 +5,8 @@
     reason = "a test says what failed by failing"
 )]
 
+use std::fmt::Write as _;
+
 use sectile::imzml::Dataset;
 use sectile::imzml::reader::Reader as Xml;
 use sectile::ion::images::Wish;
@@ -66,7 +68,10 @@ pub(crate) const HASHES: [(&str, &str); 6] = [
 fn hash(store: &[u8]) -> String {
     let head = Head::parse("store", store).unwrap();
     let digest = Sha256::digest(&store[head.layout.head_bytes as usize..]);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// All datasets with the name of their hash.
