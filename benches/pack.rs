@@ -9,6 +9,9 @@
     clippy::unwrap_used,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::unchecked_time_subtraction,
     reason = "a bench may stop at once, and its figures are rounded anyway"
 )]
 

@@ -1,10 +1,18 @@
 //! Stores and images natively, by the vectors that a browser is held to as well.
 #![cfg(not(target_arch = "wasm32"))]
-#![allow(dead_code, reason = "each file uses a part of the cases")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::float_cmp,
+    reason = "a test; each file uses a part of the cases"
+)]
 
 mod ion_cases;
 mod ion_vectors;
-#[expect(unreachable_pub, reason = "other tests name it so")]
 mod packing;
 
 #[test]

@@ -4,7 +4,9 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
     reason = "a test"
 )]
 

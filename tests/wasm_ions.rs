@@ -1,10 +1,19 @@
 //! Stores and images in a browser's dedicated worker: the same bits as natively.
 #![cfg(target_arch = "wasm32")]
-#![allow(dead_code, missing_docs, reason = "a test; each file uses a part of the cases")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::float_cmp,
+    missing_docs,
+    reason = "a test; each file uses a part of the cases"
+)]
 
 mod ion_cases;
 mod ion_vectors;
-#[expect(unreachable_pub, reason = "other tests name it so")]
 mod packing;
 
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};

@@ -5,6 +5,8 @@
     reason = "a test says what failed by failing"
 )]
 
+use std::fmt::Write as _;
+
 use sectile::imzml::Dataset;
 use sectile::imzml::reader::Reader as Xml;
 use sectile::ion::images::Wish;
@@ -66,7 +68,10 @@ pub(crate) const HASHES: [(&str, &str); 6] = [
 fn hash(store: &[u8]) -> String {
     let head = Head::parse("store", store).unwrap();
     let digest = Sha256::digest(&store[head.layout.head_bytes as usize..]);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// All datasets with the name of their hash.
@@ -77,7 +82,9 @@ pub(crate) fn datasets() -> Vec<(&'static str, Dataset, Vec<u8>)> {
             reader.push(piece).unwrap();
         }
         let mut dataset = reader.finish().unwrap();
-        dataset.settle("golden.ibd", ibd.len() as u64, &ibd[..16]).unwrap();
+        dataset
+            .settle("golden.ibd", ibd.len() as u64, &ibd[..16])
+            .unwrap();
         (name, dataset, ibd.to_vec())
     });
     let crowds = [
@@ -102,7 +109,8 @@ pub(crate) fn stores_hash(name: &str, dataset: &Dataset, ibd: &[u8]) -> String {
         (16 << 20, Arrival::Pieces(999)),
     ];
     for (memory, arrival) in runs {
-        let Packed { disk, peak, .. } = pack(dataset, ibd, &wish(memory.max(least)), arrival).unwrap();
+        let Packed { disk, peak, .. } =
+            pack(dataset, ibd, &wish(memory.max(least)), arrival).unwrap();
         assert!(peak <= memory.max(least));
         assert_eq!(unpack(&disk.store).1, naive(dataset, ibd), "{name}");
         hashes.push(hash(&disk.store));
@@ -136,14 +144,32 @@ pub(crate) fn images_are_scans(name: &str, dataset: &Dataset, ibd: &[u8]) {
             memory: 16 << 20,
             ..Wish::default()
         };
-        let run = images(&reader, &store, &windows, &wish, Feeding { piece, shuffled }).unwrap();
+        let run = images(
+            &reader,
+            &store,
+            &windows,
+            &wish,
+            Feeding { piece, shuffled },
+        )
+        .unwrap();
         for (window, drawn) in windows.iter().zip(&run.images) {
             let (expected, hits) = sample.scan(*window, 0);
-            assert_eq!((&drawn.bits, drawn.hits), (&expected, hits), "{name} {window:?}");
+            assert_eq!(
+                (&drawn.bits, drawn.hits),
+                (&expected, hits),
+                "{name} {window:?}"
+            );
         }
         // What was fetched stays, and gives the same.
-        let again = images(&reader, &store, &windows[..1], &wish, Feeding { piece, shuffled }).unwrap();
+        let again = images(
+            &reader,
+            &store,
+            &windows[..1],
+            &wish,
+            Feeding { piece, shuffled },
+        )
+        .unwrap();
         assert_eq!(again.requests, 0);
         assert_eq!(again.images[0].bits, run.images[0].bits);
     }
-    }
+}

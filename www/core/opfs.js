@@ -141,14 +141,21 @@ export class OpfsFolder {
     const release = await hold(`${this.name}/${key}`, 'exclusive', { wait: false });
     if (!release) return false;
     try {
+      return await this.erase(key);
+    } finally {
+      release();
+    }
+  }
+
+  /** @private Whether it is gone; who calls has its lock. */
+  async erase(key) {
+    try {
       await this.folder.removeEntry(key, { recursive: true });
       return true;
     } catch (error) {
       if (error.name === 'NoModificationAllowedError') return false;
       if (error.name === 'NotFoundError') return true;
       throw error;
-    } finally {
-      release();
     }
   }
 }
@@ -217,8 +224,12 @@ class OpfsPlace {
 
   /** Gives the place back and removes what is in it. */
   async discard() {
-    this.close();
-    await this.root.drop(this.key);
+    this.shut();
+    try {
+      await this.root.erase(this.key);
+    } finally {
+      this.release();
+    }
   }
 }
 

@@ -183,9 +183,7 @@ impl PackJob {
             origin: [dataset.grid.x0, dataset.grid.y0],
             slices: dataset.grid.slices.clone(),
             // In hyphenated form it is 36 characters; the store wants the digits.
-            uuid: dataset
-                .uuid
-                .map(|uuid| hyphenated(&uuid).replace('-', "")),
+            uuid: dataset.uuid.map(|uuid| hyphenated(&uuid).replace('-', "")),
             counts: self.counts,
             warnings,
         }

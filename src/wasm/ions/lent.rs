@@ -52,7 +52,10 @@ impl Lent {
 /// Where bytes lie in the core's memory: address and length.
 pub(super) fn whereabouts(bytes: &[u8]) -> [f64; 2] {
     let number = |value: usize| super::number(value as u64);
-    [number(bytes.as_ptr().expose_provenance()), number(bytes.len())]
+    [
+        number(bytes.as_ptr().expose_provenance()),
+        number(bytes.len()),
+    ]
 }
 
 fn not_asked(slot: u32) -> Thrown {

@@ -152,11 +152,7 @@ impl Index {
     ///
     /// # Errors
     /// As [`Plan::new`] and [`PackJob::new`]; those of a checkpoint are a parameter's.
-    pub fn pack(
-        &mut self,
-        wish: &JsValue,
-        state: Option<Uint8Array>,
-    ) -> Result<Packing, Thrown> {
+    pub fn pack(&mut self, wish: &JsValue, state: Option<Uint8Array>) -> Result<Packing, Thrown> {
         let wish = read_wish(wish, self.ibd_bytes)?;
         let plan = feasible(self.dataset()?, wish).map_err(thrown)?;
         let state = match state {

@@ -116,7 +116,10 @@ impl Store {
             .number("peaks", contents.peaks)
             .number("spectra", contents.spectra)
             .with("mz", &range)
-            .with("pixelSize", &both.map_or(JsValue::NULL, |(x, y)| pair(x, y)))
+            .with(
+                "pixelSize",
+                &both.map_or(JsValue::NULL, |(x, y)| pair(x, y)),
+            )
             .with("origin", &pair(origin[0], origin[1]))
             .text("polarity", &head.meta.polarity)
             .text("representation", &head.meta.representation)
@@ -242,8 +245,14 @@ impl Store {
 fn integers(values: &[i32], count: u32) -> JsValue {
     let array = Array::new();
     for n in 0..count {
-        let told = values.get(n as usize).filter(|_| values.len() == count as usize);
-        array.push(&told.map_or(f64::from(n) + 1.0, |value| f64::from(*value)).into());
+        let told = values
+            .get(n as usize)
+            .filter(|_| values.len() == count as usize);
+        array.push(
+            &told
+                .map_or(f64::from(n) + 1.0, |value| f64::from(*value))
+                .into(),
+        );
     }
     array.into()
 }
@@ -262,7 +271,9 @@ fn place(kind: Normalise) -> usize {
 /// A table's bytes, copied in as far as the budget allows.
 fn held(bytes: &Uint8Array, budget: &mut Budget) -> Result<Vec<u8>, Thrown> {
     let length = bytes.length() as usize;
-    let mut held = budget.allocate(length, "a table of the store").map_err(thrown)?;
+    let mut held = budget
+        .allocate(length, "a table of the store")
+        .map_err(thrown)?;
     bytes.copy_to(&mut held);
     Ok(held)
 }
