@@ -7,6 +7,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 
 import { launch } from './chromium.mjs';
 import { known, writePair } from './pair.mjs';
+import { readPng } from './png.mjs';
 import { ROOT, servePagesAnd } from './site.mjs';
 
 const CASES = join(ROOT, 'tests/data/imzml');
@@ -187,6 +188,30 @@ test('a pair by its address is packed from the server', async () => {
   await go('#src=data/known.imzML&mz=500');
   await shown();
   assert.deepEqual(await read(7, 4), ['12', '7', '74']);
+});
+
+test('z slices are images of their own, also after another dataset', async () => {
+  const spectra = [0, 10].flatMap((z) => [1, 2, 3].map((x) => ({ x, y: 1, z, peaks: [[400, 7 * x + z]] })));
+  await go();
+  await page.setInputFiles('#files', writePair(join(folder, 'slices'), { spectra }));
+  await shown();
+  await type('400');
+  assert.deepEqual(await read(2, 0), ['3', '1', '21']);
+  await page.selectOption('#slice', { label: 'z = 10' });
+  await page.waitForFunction(() => sectile.display.layers[0]?.plane.ion.slice === 1);
+  assert.deepEqual(await read(2, 0), ['3', '1', '31']);
+  const [file] = await Promise.all([page.waitForEvent('download'), (async () => {
+    await page.click('#export');
+    await page.click('#export-alpha');
+  })()]);
+  assert.equal(file.suggestedFilename(), 'slices_mz400.0000_slice2_alpha.png');
+  const { width, height, codes, alpha, text: scale } = readPng(readFileSync(await file.path()));
+  assert.deepEqual([width, height, [...alpha]], [3, 1, [65535, 65535, 65535]]);
+  assert.deepEqual([...codes].map((code) => Number(scale.BZERO) + Number(scale.BSCALE) * code), [17, 24, 31]);
+  await page.setInputFiles('#files', pair);
+  await page.waitForFunction(() => document.querySelector('#title').textContent.startsWith('known.imzML · 12'));
+  assert.equal(await page.locator('#slice-line').isVisible(), false);
+  assert.equal(await page.evaluate(() => sectile.state.sl), 0);
 });
 
 test('cases with their trouble: said, and what can be done about it', async () => {
