@@ -171,7 +171,7 @@ fn unit(accession: &str, name: &str) -> Unit {
 
 fn named(name: &str) -> Option<f64> {
     // MICRO SIGN and GREEK SMALL LETTER MU look the same.
-    match name.to_lowercase().as_str() {
+    match name.to_ascii_lowercase().as_str() {
         "m" | "meter" | "metre" => Some(1e6),
         "cm" | "centimeter" | "centimetre" => Some(1e4),
         "mm" | "millimeter" | "millimetre" => Some(1e3),

@@ -1,153 +1,20 @@
 //! Results as files, and what a display needs to know about values.
 
-use std::cell::RefCell;
-use std::io::{self, Write};
-use std::rc::Rc;
-
 use js_sys::{Float32Array, Float64Array, Uint8Array, Uint16Array};
 use wasm_bindgen::prelude::*;
 
+use super::bulk::{doubles, floats, room};
 use super::stack::Stack;
 use super::{Thrown, thrown};
-use crate::error::Error;
 use crate::fits::pixel::Bitpix;
 use crate::fits::write::{self, ImageHeader};
 use crate::png;
-use crate::raster::plane::{Range, Scale, quantise};
+use crate::raster::plane::{Range, quantise};
 use crate::raster::pyramid::Pyramid;
 use crate::raster::stretch;
 
 /// The contrast of zscale that every display starts with.
 const CONTRAST: f64 = 0.25;
-
-/// Most values that one call takes: bands are small, so that they fit beside everything else.
-const MOST_VALUES: u32 = 1 << 22;
-
-/// Room for `length` values, or a refusal.
-fn room<T: Default + Clone>(length: u32) -> Result<Vec<T>, Thrown> {
-    let need = u64::from(length) * size_of::<T>() as u64;
-    let mut values = Vec::new();
-    if length > MOST_VALUES || values.try_reserve_exact(length as usize).is_err() {
-        let what = format!("a band of {length} values");
-        let have = u64::from(MOST_VALUES) * size_of::<T>() as u64;
-        return Err(thrown(Error::Budget { need, have, what }));
-    }
-    values.resize(length as usize, T::default());
-    Ok(values)
-}
-
-fn floats(array: &Float32Array) -> Result<Vec<f32>, Thrown> {
-    let mut values = room(array.length())?;
-    array.copy_to(&mut values);
-    Ok(values)
-}
-
-fn doubles(array: &Float64Array) -> Result<Vec<f64>, Thrown> {
-    let mut values = room(array.length())?;
-    array.copy_to(&mut values);
-    Ok(values)
-}
-
-/// The sink of a writer whose bytes go to JavaScript as they come.
-#[derive(Clone, Default)]
-struct Sink(Rc<RefCell<Vec<u8>>>);
-
-impl Sink {
-    fn take(&self) -> Uint8Array {
-        let bytes = self.0.take();
-        Uint8Array::new_from_slice(&bytes)
-    }
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
-fn refused(error: io::Error) -> Thrown {
-    thrown(Error::Parameter {
-        name: "png",
-        what: error.to_string(),
-    })
-}
-
-/// A 16-bit PNG that is written band by band, from the top row down.
-#[wasm_bindgen]
-pub struct PngWriter {
-    writer: Option<png::Writer<Sink>>,
-    sink: Sink,
-    scale: Scale,
-}
-
-#[wasm_bindgen]
-impl PngWriter {
-    /// A picture of this shape and scale.
-    ///
-    /// # Errors
-    /// A side of 0.
-    #[wasm_bindgen(constructor)]
-    pub fn new(
-        width: u32,
-        height: u32,
-        bzero: f64,
-        bscale: f64,
-        unit: Option<String>,
-    ) -> Result<PngWriter, Thrown> {
-        let scale = Scale { bzero, bscale };
-        let meta = png::Meta {
-            unit,
-            ..png::Meta::new(scale)
-        };
-        let sink = Sink::default();
-        let writer = png::Writer::new(sink.clone(), width, height, png::Form::Grey, &meta);
-        Ok(Self {
-            writer: Some(writer.map_err(refused)?),
-            sink,
-            scale,
-        })
-    }
-
-    /// Takes the next rows and gives the bytes that are finished.
-    ///
-    /// # Errors
-    /// Part of a row, or more rows than the picture has.
-    pub fn rows(&mut self, values: &Float64Array) -> Result<Uint8Array, Thrown> {
-        let values = doubles(values)?;
-        let mut codes = room(u32::try_from(values.len()).unwrap_or(u32::MAX))?;
-        quantise(&values, &self.scale, &mut codes);
-        let Some(writer) = &mut self.writer else {
-            return Err(finished());
-        };
-        writer.rows(&codes).map_err(refused)?;
-        Ok(self.sink.take())
-    }
-
-    /// The last bytes.
-    ///
-    /// # Errors
-    /// If rows are missing.
-    pub fn finish(&mut self) -> Result<Uint8Array, Thrown> {
-        let Some(writer) = self.writer.take() else {
-            return Err(finished());
-        };
-        writer.finish().map_err(refused)?;
-        Ok(self.sink.take())
-    }
-}
-
-fn finished() -> Thrown {
-    thrown(Error::Parameter {
-        name: "png",
-        what: "the picture is finished already".to_owned(),
-    })
-}
 
 /// One tile as a 16-bit PNG with its own scale; the first row of `values` is its lowest.
 ///

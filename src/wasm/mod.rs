@@ -5,21 +5,34 @@
 //! room. Structures cross as plain objects with the names of the command line's `--json`, which
 //! [`record`] builds and takes apart: a JSON library would be a fifth of the module.
 //!
+//! What a page of one kind needs is a module of its own, chosen by a feature: `wasm-stack` and
+//! `wasm-ions`. Rooms that both need are in both.
+//!
 //! Errors are thrown as objects `{code, message, at}`; the module's JavaScript turns them into
 //! `CoreError`.
 
+#![cfg(any(feature = "wasm-stack", feature = "wasm-ions"))]
 #![allow(unreachable_pub, reason = "what is bound is reached from JavaScript")]
 
+mod bulk;
+#[cfg(feature = "wasm-stack")]
 mod export;
+#[cfg(feature = "wasm-ions")]
+mod ions;
+mod png;
 mod policy;
 mod record;
+#[cfg(feature = "wasm-stack")]
 mod stack;
+#[cfg(feature = "wasm-stack")]
 mod walk;
 
+use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use self::record::Record;
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::job::{Fetch, Machine, Step};
 
 /// What a call throws.
 type Thrown = JsValue;
@@ -42,6 +55,44 @@ fn offset(name: &'static str, value: f64) -> Result<u64, Thrown> {
             what: format!("{value} is not a byte offset"),
         })
     })
+}
+
+/// The range that a machine needs next, `[start, end]`; nothing once it is done.
+fn need<M: Machine>(machine: &mut M) -> Result<Option<Vec<f64>>, Thrown> {
+    loop {
+        match machine.step().map_err(thrown)? {
+            Step::Need(range) => return Ok(Some(vec![number(range.start), number(range.end)])),
+            Step::Ready(_) => {}
+            Step::Done => return Ok(None),
+        }
+    }
+}
+
+/// Hands a machine the bytes of the range that it needs; a negative `total` is a size that is not known.
+fn feed<M: Machine>(
+    machine: &mut M,
+    at: f64,
+    bytes: &Uint8Array,
+    total: f64,
+) -> Result<(), Thrown> {
+    let bytes = bulk::bytes(bytes)?;
+    let total = if total < 0.0 {
+        None
+    } else {
+        Some(offset("total", total)?)
+    };
+    machine
+        .feed(offset("at", at)?, &bytes, total)
+        .map_err(thrown)
+}
+
+/// A fetch for JavaScript: `[slot, source, start, end, start, end, …]`.
+fn flat(fetch: &Fetch) -> Vec<f64> {
+    let mut flat = vec![f64::from(fetch.slot), f64::from(fetch.source)];
+    for read in &fetch.reads {
+        flat.extend([number(read.range.start), number(read.range.end)]);
+    }
+    flat
 }
 
 /// An offset or a small number for JavaScript.

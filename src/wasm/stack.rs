@@ -146,12 +146,7 @@ impl Median {
     /// The next slot to fill: `[slot, source, start, end, start, end, …]`.
     #[wasm_bindgen(js_name = next)]
     pub fn next_fetch(&mut self) -> Option<Vec<f64>> {
-        let fetch = self.job.next()?;
-        let mut flat = vec![f64::from(fetch.slot), f64::from(fetch.source)];
-        for read in &fetch.reads {
-            flat.extend([number(read.range.start), number(read.range.end)]);
-        }
-        Some(flat)
+        self.job.next().map(|fetch| super::flat(&fetch))
     }
 
     /// Takes a piece of a read: byte `at` of the read with this index of the slot's fetch.

@@ -4,15 +4,11 @@ use js_sys::{Array, JSON, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use super::record::{self, Record};
-use super::{Thrown, number, offset, thrown};
+use super::{Thrown, offset, thrown};
 use crate::error::Error;
 use crate::fits::hdu::Selection;
 use crate::fits::{self, walk};
-use crate::job::{Machine, Step};
 use crate::manifest::{self, asn};
-
-/// Most bytes that a header read ever asks for.
-const LONGEST_FEED: u32 = 4 << 20;
 
 /// A walk over one file's headers.
 #[wasm_bindgen]
@@ -43,13 +39,7 @@ impl Walk {
     /// # Errors
     /// What is wrong with the file.
     pub fn need(&mut self) -> Result<Option<Vec<f64>>, Thrown> {
-        loop {
-            match self.walk.step().map_err(thrown)? {
-                Step::Need(range) => return Ok(Some(vec![number(range.start), number(range.end)])),
-                Step::Ready(_) => {}
-                Step::Done => return Ok(None),
-            }
-        }
+        super::need(&mut self.walk)
     }
 
     /// Takes the bytes of the range; `total` is the file's size, or negative where it is not known.
@@ -57,21 +47,7 @@ impl Walk {
     /// # Errors
     /// Bytes that were not asked for.
     pub fn feed(&mut self, at: f64, bytes: &Uint8Array, total: f64) -> Result<(), Thrown> {
-        if bytes.length() > LONGEST_FEED {
-            let what = format!("{} bytes of header at one time", bytes.length());
-            return Err(thrown(Error::Parameter {
-                name: "bytes",
-                what,
-            }));
-        }
-        let total = if total < 0.0 {
-            None
-        } else {
-            Some(offset("total", total)?)
-        };
-        self.walk
-            .feed(offset("at", at)?, &bytes.to_vec(), total)
-            .map_err(thrown)
+        super::feed(&mut self.walk, at, bytes, total)
     }
 
     /// The image that was found.

@@ -160,6 +160,46 @@ describe('camera', () => {
     made.zoomBy(1e9);
     assert.equal(made.zoom, 64);
   });
+
+  test('pixels that are not square are fitted and zoomed in true proportion', () => {
+    for (const aspect of [17, 2, 0.5, 1 / 17]) {
+      const made = camera();
+      made.load(100, 100, { aspect });
+      assert.ok(Math.abs(made.zoom / made.zoomY - aspect) < 1e-12);
+      const [left, top] = made.toScreen(0, 100);
+      const [right, bottom] = made.toScreen(100, 0);
+      assert.ok(Math.abs((right - left) / (bottom - top) - aspect) < 1e-9, `${aspect}`);
+      assert.ok(left >= 0 && top >= 0 && right <= 800 && bottom <= 600, 'all of it is seen');
+      const before = [10.3, 60.7];
+      const [px, py] = made.toScreen(...before);
+      made.zoomBy(2.5, px, py);
+      const now = made.toImage(px, py);
+      assert.ok(Math.hypot(now[0] - before[0], now[1] - before[1]) < 1e-9);
+      made.pan(3, -2);
+      const [sx, sy] = made.toScreen(...before);
+      assert.ok(Math.hypot(sx - px - 3, sy - py + 2) < 1e-9, 'a drag takes along what lies under it');
+      made.zoomBy(1e9);
+      assert.ok(Math.abs(Math.min(made.zoom, made.zoomY) - 64) < 1e-9);
+    }
+  });
+
+  test('with row 0 at the top, y grows downwards', () => {
+    const made = camera();
+    made.load(1000, 500, { down: true });
+    assert.ok(made.toImage(0, 0)[1] < made.toImage(0, 100)[1]);
+    made.zoomTo(7.3, 10, 20);
+    const [sx, sy] = made.toScreen(...made.toImage(123, 456));
+    assert.ok(Math.hypot(sx - 123, sy - 456) < 1e-9);
+    const before = made.toImage(200, 100);
+    made.pan(13, -40);
+    const [px, py] = made.toScreen(...before);
+    assert.ok(Math.hypot(px - 213, py - 60) < 1e-9);
+    made.fit();
+    assert.deepEqual(made.visible(), { x0: 0, y0: 0, x1: 1000, y1: 500 });
+    made.zoomTo(10, 0, 0);
+    const seen = made.visible();
+    assert.ok(seen.y1 > seen.y0 && seen.y1 - seen.y0 < 65);
+  });
 });
 
 describe('view in Chromium', { timeout: 120_000 }, () => {
@@ -261,6 +301,102 @@ describe('view in Chromium', { timeout: 120_000 }, () => {
       const exact = bend(name, 16383 / 65534) * 256;
       assert.ok(Math.abs(got[i] - Math.floor(exact)) <= 1, `${name}: ${got[i]} for ${exact}`);
     }
+  });
+
+  /** Shows small planes of codes and reads back colours in the middle of pixels. */
+  const drawn = (planes, shape, channels, pixels) => page.evaluate(([planes, shape, channels, pixels]) => {
+    const { width, height } = shape;
+    const source = {
+      ...shape,
+      planes: planes.length,
+      read(x0, y0, w, h, out, plane) {
+        for (let row = 0; row < h; row += 1) {
+          for (let column = 0; column < w; column += 1) out[row * w + column] = planes[plane][(y0 + row) * width + x0 + column];
+        }
+      },
+    };
+    view.show(source);
+    if (channels) view.compose(channels);
+    else view.transfer(1, 65535, 'linear');
+    view.fit();
+    const found = pixels.map(([x, y]) => {
+      const [sx, sy] = view.camera.toScreen(x + 0.5, y + 0.5);
+      return { at: [sx, sy], pixel: view.pixelAt(sx, sy), colour: view.colourAt(sx, sy), codes: planes.map((_, plane) => view.codeAt(x, y, plane)) };
+    });
+    const beyond = view.codeAt(0, 0, planes.length);
+    view.transfer(1, 65535, 'linear');
+    view.show(null);
+    return { found, beyond, size: [width, height] };
+  }, [planes, shape, channels, pixels]);
+
+  test('three planes add up as red, green and blue, each by its own limits and stretch', async () => {
+    const red = [1, 65535, 33000, 0, 0, 65535];
+    const green = [1, 1, 1001, 0, 2001, 65535];
+    const blue = [1, 1, 17000, 0, 0, 65535];
+    const channels = [
+      { lo: 1, hi: 65535, stretch: 'linear', tint: [1, 0, 0] },
+      { lo: 1, hi: 2001, stretch: 'linear', tint: [0, 1, 0] },
+      { lo: 1, hi: 65535, stretch: 'sqrt', tint: [0, 0, 1] },
+    ];
+    const pixels = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]];
+    const { found, beyond } = await drawn([red, green, blue], { width: 3, height: 2 }, channels, pixels);
+    assert.equal(beyond, null);
+    for (const [i, { codes }] of found.entries()) assert.deepEqual(codes, [red[i], green[i], blue[i]]);
+    const near = (got, want) => assert.ok(got.slice(0, 3).every((v, i) => Math.abs(v - want[i]) <= 1) && got[3] === 255, `${got} for ${want}`);
+    near(found[0].colour, [0, 0, 0]);
+    near(found[1].colour, [255, 0, 0]);
+    near(found[2].colour, [255 * (32999 / 65534), 255 * 0.5, 255 * Math.sqrt(16999 / 65534)]);
+    const [r, g, b] = found[3].colour;
+    assert.ok(b > r && r > 10 && r < 40 && g > 10, `no data in all three is the checker, not ${[r, g, b]}`);
+    near(found[4].colour, [0, 255, 0]);
+    near(found[5].colour, [255, 255, 255]);
+  });
+
+  test('two planes in other colours: what adds up beyond white is white', async () => {
+    const channels = [
+      { lo: 1, hi: 65535, stretch: 'linear', tint: [1, 0.5, 0] },
+      { lo: 1, hi: 65535, stretch: 'linear', tint: [0.25, 1, 1] },
+    ];
+    const { found } = await drawn([[65535, 65535, 1, 0], [1, 65535, 65535, 65535]], { width: 4, height: 1 }, channels, [[0, 0], [1, 0], [2, 0], [3, 0]]);
+    assert.deepEqual(found.map(({ colour }) => colour.map((v) => Math.round((v / 255) * 4) / 4)), [[1, 0.5, 0, 1], [1, 1, 1, 1], [0.25, 1, 1, 1], [0.25, 1, 1, 1]]);
+  });
+
+  test('row 0 at the top, when the source says so', async () => {
+    const codes = [65535, 32768, 1, 16384, 300, 0];
+    for (const down of [true, false]) {
+      const { found } = await drawn([codes], { width: 2, height: 3, down }, null, [[0, 0], [1, 0], [0, 1], [1, 1], [0, 2]]);
+      for (const [i, { pixel, colour }] of found.entries()) {
+        assert.deepEqual(pixel, { x: i % 2, y: Math.floor(i / 2) });
+        const grey = Math.min(255, Math.floor(((codes[i] - 1) / 65534) * 256));
+        assert.deepEqual(colour.slice(0, 3), [grey, grey, grey], `${down} ${i}`);
+      }
+      assert.equal(found[0].at[1] < found[4].at[1], down);
+    }
+  });
+
+  test('pixels are drawn in true proportion', async () => {
+    const codes = [65535, 1, 1, 65535];
+    for (const aspect of [3, 0.25]) {
+      const { found } = await drawn([codes], { width: 2, height: 2, aspect, down: true }, null, [[0, 0], [1, 0], [0, 1], [1, 1]]);
+      const across = found[1].at[0] - found[0].at[0];
+      const downwards = found[2].at[1] - found[0].at[1];
+      assert.ok(Math.abs(across / downwards - aspect) < 1e-6, `${across} × ${downwards}`);
+      assert.deepEqual(found.map(({ colour }) => colour[0]), [255, 0, 0, 255]);
+    }
+  });
+
+  test('after small planes the large image is whole again', async () => {
+    const wrongNow = await page.evaluate(() => {
+      view.show({
+        width,
+        height,
+        read(x0, y0, w, h, out) {
+          for (let row = 0; row < h; row += 1) out.set(codes.subarray((y0 + row) * width + x0, (y0 + row) * width + x0 + w), row * w);
+        },
+      });
+      return wrong();
+    });
+    assert.equal(wrongNow, 0);
   });
 
   test('the wheel zooms about the pointer, a drag moves with it', async () => {

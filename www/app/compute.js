@@ -1,16 +1,10 @@
-/**
- * The web worker that holds the core: one instance, whose memory maximum is the budget.
- *
- * Messages in: `{id, call, args}` and `{id, cancel: true}`. Messages out: `{id, event, data}` while
- * a call runs, then `{id, result}` or `{id, error}`; `{retired}` when the instance is lost.
- */
-import { CoreError, fitsFile, init, isTrap, memoryBytes, pngFile, Stack, zscale } from '../core/index.js';
+/** The web worker that holds the core: one instance, whose memory maximum is the budget. */
+import { answer } from '../core/answer.js';
+import { CoreError, fitsFile, init, memoryBytes, pngFile, Stack, zscale } from '../core/index.js';
 
 /** @type {Stack | undefined} */
 let stack;
 let budget = 0;
-/** @type {Map<number, AbortController>} */
-const running = new Map();
 
 /** How often progress is told, in milliseconds. */
 const BEAT = 100;
@@ -99,28 +93,4 @@ async function sections(iterator, wish, { tell }) {
   }
 }
 
-/** Errors as plain data: a page shows their text as text. */
-function plain(error) {
-  if (error instanceof CoreError) return { code: error.code, message: error.message, at: error.at };
-  if (error?.name === 'AbortError') return { code: 'aborted', message: 'cancelled' };
-  return { code: 'internal', message: String(error?.message ?? error) };
-}
-
-self.onmessage = async ({ data: { id, call, args, cancel } }) => {
-  if (cancel) {
-    running.get(id)?.abort(new DOMException('cancelled', 'AbortError'));
-    return;
-  }
-  const controller = new AbortController();
-  running.set(id, controller);
-  const tell = (event, data, transfer = []) => self.postMessage({ id, event, data }, transfer);
-  try {
-    const result = await calls[call](args ?? {}, { signal: controller.signal, tell });
-    self.postMessage({ id, result });
-  } catch (error) {
-    self.postMessage({ id, error: plain(error) });
-    if (isTrap(error)) self.postMessage({ retired: plain(error).message });
-  } finally {
-    running.delete(id);
-  }
-};
+answer(calls);

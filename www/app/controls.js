@@ -1,6 +1,7 @@
-import { byId, make } from './dom.js';
+import { byId } from './dom.js';
 import { formatTick } from './format.js';
-import { COLORMAPS, colormap } from '../view/colormaps.js';
+import { swatches } from './swatches.js';
+import { COLORMAPS } from '../view/colormaps.js';
 import { STRETCHES } from '../view/stretch.js';
 
 const RULES = ['zscale', 'minmax', 'p99.5'];
@@ -12,24 +13,13 @@ export class Controls {
     Object.assign(this, parts);
     this.stretches = [...document.querySelectorAll('input[name="stretch"]')];
     for (const radio of this.stretches) radio.addEventListener('change', () => this.set({ s: radio.value }));
-    this.swatches();
+    swatches(byId('colormaps'), (name) => this.set({ cm: name }));
+    this.radios = [...document.querySelectorAll('input[name="colormap"]')];
     byId('invert').addEventListener('change', (event) => this.set({ inv: event.target.checked }));
     byId('limits').addEventListener('change', (event) => this.rule(event.target.value));
     for (const end of ['lo', 'hi']) {
       byId(`limit-${end}`).addEventListener('change', (event) => this.typed(end, event.target));
     }
-  }
-
-  swatches() {
-    for (const name of COLORMAPS) {
-      const label = make('label');
-      const radio = make('input');
-      Object.assign(radio, { type: 'radio', name: 'colormap', value: name });
-      radio.addEventListener('change', () => this.set({ cm: name }));
-      label.append(radio, gradient(name), make('span', '', name));
-      byId('colormaps').append(label);
-    }
-    this.radios = [...document.querySelectorAll('input[name="colormap"]')];
   }
 
   /** Changes the look; limits stay. */
@@ -108,16 +98,4 @@ export class Controls {
 
 function after(list, item) {
   return list[(list.indexOf(item) + 1) % list.length];
-}
-
-function gradient(name) {
-  const canvas = make('canvas');
-  Object.assign(canvas, { width: 256, height: 1 });
-  canvas.setAttribute('aria-hidden', 'true');
-  const context = canvas.getContext('2d');
-  const image = context.createImageData(256, 1);
-  const table = colormap(name);
-  for (let i = 0; i < 256; i += 1) image.data.set([...table.subarray(3 * i, 3 * i + 3), 255], 4 * i);
-  context.putImageData(image, 0, 0);
-  return canvas;
 }

@@ -1,6 +1,7 @@
 /**
  * The keyboard: one table, which the help dialog shows too.
- * @typedef {{keys: string[], does: string, run: (event: KeyboardEvent) => void}} Binding
+ * @typedef {{keys: string[], does?: string, when?: () => boolean, run: (event: KeyboardEvent) => void}} Binding `when` says
+ *   whether the key is taken at all
  */
 
 /** Kinds of elements that take typed text: there every key belongs to the text. */
@@ -21,7 +22,7 @@ export function watchKeys(bindings, busy) {
     if (event.key !== 'Escape' && target?.closest(TYPING)) return;
     if (event.key.startsWith('Arrow') && target?.closest(ARROWED)) return;
     const binding = table.get(event.key) ?? table.get(event.key.toLowerCase());
-    if (!binding) return;
+    if (!binding || binding.when?.() === false) return;
     event.preventDefault();
     binding.run(event);
   });

@@ -9,8 +9,10 @@ import { watchKeys } from './keys.js';
 import { Layers } from './layers.js';
 import { Readout } from './readout.js';
 import { Session } from './session.js';
+import { showLink } from './share.js';
 import { StackPanel } from './stack-panel.js';
-import { parseFragment, Permalink } from './state.js';
+import { Permalink } from './permalink.js';
+import { formatFragment, parseFragment } from './state.js';
 import { watchDrops } from './sources.js';
 import { View } from '../view/view.js';
 
@@ -18,7 +20,7 @@ import { View } from '../view/view.js';
 class Page {
   constructor() {
     this.state = parseFragment(location.hash);
-    this.permalink = new Permalink(() => this.state);
+    this.permalink = new Permalink(() => formatFragment(this.state));
     this.notice = new Notice(byId('notice'));
     this.session = new Session();
     this.view = new View(byId('view'));
@@ -268,22 +270,8 @@ class Page {
     }
   }
 
-  async share() {
-    const link = this.permalink.write();
-    const local = this.session.entries.some((entry) => entry.file);
-    byId('share-link').value = link;
-    let copied = false;
-    try {
-      await navigator.clipboard.writeText(link);
-      copied = true;
-    } catch {
-      // Not allowed to write the clipboard: the field is selected for copying by hand.
-    }
-    const hints = [copied ? 'Copied.' : 'Copy it from the field.'];
-    if (local) hints.push('Local files are not part of a link: whoever opens it drops them again.');
-    say(byId('share-hint'), hints.join(' '));
-    byId('share-dialog').showModal();
-    byId('share-link').select();
+  share() {
+    return showLink(this.permalink.write(), this.session.entries.some((entry) => entry.file));
   }
 }
 

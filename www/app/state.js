@@ -78,30 +78,7 @@ export function formatFragment(state) {
   return parts.length > 0 ? `#${parts.join('&')}` : '';
 }
 
-function encode(text) {
+/** A value as part of a fragment: readable where it may be. */
+export function encode(text) {
   return encodeURIComponent(text).replace(/%(2F|3A|2C|40)/g, (code) => decodeURIComponent(code));
-}
-
-/** Writes the state into the address, at most every 200 ms and without history entries. */
-export class Permalink {
-  /** @param {() => State} current */
-  constructor(current) {
-    this.current = current;
-    this.timer = 0;
-  }
-
-  /** Asks for the address to be written soon. */
-  touch() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.write(), 200);
-  }
-
-  /** Writes it now. @returns {string} the whole address */
-  write() {
-    clearTimeout(this.timer);
-    const fragment = formatFragment(this.current());
-    // A fragment of "" would leave the old one in place: write the path instead.
-    history.replaceState(null, '', fragment || location.pathname + location.search);
-    return location.href;
-  }
 }

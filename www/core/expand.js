@@ -1,6 +1,6 @@
 /** From what a person gives (files, URLs, lists, associations) to exposures. */
 import { checked, CoreError } from './errors.js';
-import { core } from './instance.js';
+import { core } from './stack-instance.js';
 import { BlobSource, FetchSource } from './source.js';
 
 /** Lists are small; anything larger is not one. */

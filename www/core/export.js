@@ -1,6 +1,6 @@
 /** Results as files, made band by band so that no more than a band is ever in the core. */
 import { checked, release } from './errors.js';
-import { core } from './instance.js';
+import { core } from './stack-instance.js';
 
 /** Values of one band. */
 const BAND = 1 << 18;
@@ -15,7 +15,7 @@ const BAND = 1 << 18;
  * @returns {Blob}
  */
 export function pngFile({ width, height, values, scale, unit }) {
-  const writer = checked(() => new (core().PngWriter)(width, height, scale.bzero, scale.bscale, unit ?? undefined));
+  const writer = checked(() => new (core().PngWriter)(width, height, scale.bzero, scale.bscale, unit ?? undefined, false));
   const parts = [];
   const rows = Math.max(1, Math.floor(BAND / width));
   try {

@@ -9,7 +9,7 @@
  * ```
  */
 export { CoreError, isTrap } from './errors.js';
-export { init, memoryBytes } from './instance.js';
+export { init, memoryBytes } from './stack-instance.js';
 export { fitsFile, pngFile, zscale } from './export.js';
 export { BlobSource, FetchSource } from './source.js';
 export { Stack } from './stack.js';

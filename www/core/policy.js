@@ -3,7 +3,7 @@
  * the command line uses; here are only the waiting and the book-keeping.
  */
 import { checked, CoreError } from './errors.js';
-import { core } from './instance.js';
+import { anyCore } from './instance.js';
 
 /** Waits, or stops waiting at once when the signal says so. */
 function pause(milliseconds, signal) {
@@ -75,7 +75,7 @@ export class Part {
       retry_after: field('Retry-After'),
     };
     const now = Date.now() / 1000;
-    const verdict = checked(() => core().judge(this.asked(), head, Math.random(), now));
+    const verdict = checked(() => anyCore().judge(this.asked(), head, Math.random(), now));
     if (verdict.do === 'take') {
       this.take = verdict;
       this.source.known = verdict.known;
@@ -89,7 +89,7 @@ export class Part {
   /** A request that got no answer at all. */
   async lost(error, { signal, tally, slowDown }) {
     const why = error instanceof Error ? error.message : String(error);
-    const verdict = checked(() => core().judge_lost(this.asked(), why, Math.random()));
+    const verdict = checked(() => anyCore().judge_lost(this.asked(), why, Math.random()));
     await this.follow(verdict, signal, tally, slowDown);
   }
 
@@ -99,7 +99,7 @@ export class Part {
    * @param {number} received its bytes, those to skip included
    */
   async body(from, received, ended, { signal, tally, slowDown }) {
-    const after = checked(() => core().judge_body(this.asked(from), this.take, received, ended, Math.random()));
+    const after = checked(() => anyCore().judge_body(this.asked(from), this.take, received, ended, Math.random()));
     await this.follow(after, signal, tally, slowDown);
   }
 

@@ -197,6 +197,22 @@ export class BlobSource {
   }
 }
 
+/**
+ * A source from what a person gives.
+ * @param {string | URL | Blob | Source | {url: string | URL, headers?: Record<string, string>} | {file: Blob} | {source: Source}} what
+ * @returns {any}
+ */
+export function sourceOf(what) {
+  if (typeof what === 'string' || what instanceof URL) return new FetchSource(what);
+  if (what instanceof Blob) return new BlobSource(what);
+  const { read, url, file, source, headers } = /** @type {any} */ (what ?? {});
+  if (typeof read === 'function') return what;
+  if (url) return new FetchSource(url, { headers });
+  if (file) return new BlobSource(file);
+  if (source) return source;
+  throw new CoreError('parameter', 'a source is a URL, a file, or an object with read(start, end)');
+}
+
 /** Reads a range whole; shorter only where the source ends. */
 async function collect(source, start, end, signal, tally) {
   const bytes = new Uint8Array(end - start);

@@ -1,7 +1,7 @@
 /** A stack of exposures: opened, planned, reduced. */
 import { checked, CoreError, isTrap, release, told } from './errors.js';
 import { expand } from './expand.js';
-import { core, memoryBytes } from './instance.js';
+import { core, memoryBytes } from './stack-instance.js';
 import { run, walk } from './session.js';
 import { Tally } from './tally.js';
 
@@ -168,7 +168,7 @@ export class Stack {
     const job = checked(() => inner.median(this.wish(options)));
     try {
       const progress = onProgress && (() => onProgress(tally.now()));
-      for await (const head of run(job, sources, { inFlight, signal, tally, onProgress: progress })) {
+      for await (const head of run(job, sources, { inFlight, signal, tally, memoryBytes, onProgress: progress })) {
         const [section, x0, y0, width, rows, step] = head;
         const values = checked(() => job.values());
         const count = checked(() => job.count());

@@ -6,10 +6,16 @@ export const TILE = 1024;
 /** Textures kept at most, those on screen apart: 64 × 2 MiB. */
 const KEPT = 64;
 
-const UNIFORMS = ['corners', 'codes', 'lut', 'origin', 'pitch', 'size', 'limits', 'stretch', 'quiet'];
+/** Planes that one image can be made of. */
+export const PLANES = 3;
+
+/** Texture unit of the colour table, behind those of the planes. */
+const LUT_UNIT = PLANES;
+
+const UNIFORMS = ['corners', 'codes0', 'codes1', 'codes2', 'lut', 'added', 'origin', 'pitch', 'size', 'limits', 'stretch', 'tint', 'quiet'];
 
 /**
- * The image as a grid of R16UI textures, filled from a source when they come on screen.
+ * The image as a grid of R16UI textures, one for each plane, filled from a source when they come on screen.
  *
  * Nothing is kept on the CPU side: a lost context, a new scale or a new layer only marks tiles as stale, and the
  * source is asked again.
@@ -31,7 +37,8 @@ export class Tiles {
 
   /** Sets the source of codes; null for none. */
   show(source) {
-    const reusable = this.source && source && this.source.width === source.width && this.source.height === source.height;
+    const { width, height } = this.source ?? {};
+    const reusable = source && width === source.width && height === source.height && planesOf(this.source) === planesOf(source);
     if (!reusable) this.clear();
     this.source = source;
     this.invalidate(null);
@@ -39,7 +46,7 @@ export class Tiles {
 
   /** Frees every texture. */
   clear() {
-    for (const tile of this.grid.values()) this.gl.deleteTexture(tile.texture);
+    for (const tile of this.grid.values()) this.free(tile);
     this.grid.clear();
   }
 
@@ -56,13 +63,16 @@ export class Tiles {
     const { gl } = this;
     const rgba = new Uint8Array(1024).fill(255);
     for (let i = 0; i < 256; i += 1) rgba.set(table.subarray(3 * i, 3 * i + 3), 4 * i);
-    gl.activeTexture(gl.TEXTURE1);
+    gl.activeTexture(gl.TEXTURE0 + LUT_UNIT);
     gl.bindTexture(gl.TEXTURE_2D, this.lut);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, rgba);
     nearest(gl);
   }
 
-  /** Draws what is visible. `look` = { lo, hi, stretch, quiet }, limits in codes; `ratio` = device per CSS pixel. */
+  /**
+   * Draws what is visible. `look` = { added, limits, stretch, tint, quiet }: limits in codes, two a plane; `ratio` =
+   * device per CSS pixel.
+   */
   draw(camera, ratio, look) {
     const { gl } = this;
     const [width, height] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
@@ -71,22 +81,21 @@ export class Tiles {
     gl.clear(gl.COLOR_BUFFER_BIT);
     const seen = this.source && camera.visible();
     if (!seen) return;
-    const zoom = camera.zoom * ratio;
-    const left = camera.x - width / 2 / zoom;
-    const bottom = camera.y - height / 2 / zoom;
+    const across = 1 / (camera.zoom * ratio);
+    const upwards = camera.up / (camera.zoomY * ratio);
+    const left = camera.x - (width / 2) * across;
+    const bottom = camera.y - (height / 2) * upwards;
     gl.useProgram(this.program);
     gl.bindVertexArray(this.array);
-    gl.uniform1i(this.at.codes, 0);
-    gl.uniform1i(this.at.lut, 1);
-    gl.uniform1f(this.at.pitch, 1 / zoom);
-    gl.uniform2f(this.at.limits, look.lo, look.hi);
-    gl.uniform1i(this.at.stretch, look.stretch);
-    gl.uniform3fv(this.at.quiet, look.quiet);
+    this.style(look);
+    gl.uniform2f(this.at.pitch, across, upwards);
     for (let row = Math.floor(seen.y0 / TILE); row * TILE < seen.y1; row += 1) {
       for (let column = Math.floor(seen.x0 / TILE); column * TILE < seen.x1; column += 1) {
         const tile = this.ready(column, row);
-        const clip = (v, from, size) => (2 * (v - from) * zoom) / size - 1;
-        gl.uniform4f(this.at.corners, clip(tile.x0, left, width), clip(tile.y0, bottom, height), clip(tile.x1, left, width), clip(tile.y1, bottom, height));
+        const clip = (v, from, pitch, size) => (2 * (v - from)) / (pitch * size) - 1;
+        const [x0, x1] = [tile.x0, tile.x1].map((x) => clip(x, left, across, width));
+        const [y0, y1] = [tile.y0, tile.y1].map((y) => clip(y, bottom, upwards, height));
+        gl.uniform4f(this.at.corners, x0, y0, x1, y1);
         gl.uniform2f(this.at.origin, left - tile.x0, bottom - tile.y0);
         gl.uniform2i(this.at.size, tile.x1 - tile.x0, tile.y1 - tile.y0);
         gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
@@ -95,16 +104,32 @@ export class Tiles {
     this.evict(seen);
   }
 
-  /** The tile of a place, bound to unit 0, with the source's present codes. */
+  /** Hands the look over to the shader. */
+  style(look) {
+    const { gl } = this;
+    for (let plane = 0; plane < PLANES; plane += 1) gl.uniform1i(this.at[`codes${plane}`], plane);
+    gl.uniform1i(this.at.lut, LUT_UNIT);
+    gl.uniform1i(this.at.added, look.added > 0 ? planesOf(this.source) : 0);
+    gl.uniform2fv(this.at.limits, look.limits);
+    gl.uniform1iv(this.at.stretch, look.stretch);
+    gl.uniform3fv(this.at.tint, look.tint);
+    gl.uniform3fv(this.at.quiet, look.quiet);
+  }
+
+  /** The tile of a place, its planes bound to the units from 0 on, with the source's present codes. */
   ready(column, row) {
     const { gl } = this;
     const key = `${column},${row}`;
     const tile = this.grid.get(key) ?? this.create(column, row);
     this.grid.delete(key);
     this.grid.set(key, tile);
-    gl.activeTexture(gl.TEXTURE0);
-    gl.bindTexture(gl.TEXTURE_2D, tile.texture);
-    if (tile.stale) this.upload(tile);
+    for (let plane = 0; plane < PLANES; plane += 1) {
+      gl.activeTexture(gl.TEXTURE0 + plane);
+      // A unit without a plane of its own still needs an integer texture to be complete.
+      gl.bindTexture(gl.TEXTURE_2D, tile.textures[plane] ?? tile.textures[0]);
+      if (tile.stale && tile.textures[plane]) this.upload(tile, plane);
+    }
+    tile.stale = null;
     return tile;
   }
 
@@ -114,30 +139,37 @@ export class Tiles {
     const y0 = row * TILE;
     const x1 = Math.min(this.source.width, x0 + TILE);
     const y1 = Math.min(this.source.height, y0 + TILE);
-    const texture = gl.createTexture();
-    gl.activeTexture(gl.TEXTURE0);
-    gl.bindTexture(gl.TEXTURE_2D, texture);
-    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.R16UI, x1 - x0, y1 - y0);
-    nearest(gl);
-    return { texture, x0, y0, x1, y1, stale: { x0, y0, x1, y1 } };
+    const textures = Array.from({ length: planesOf(this.source) }, () => {
+      const texture = gl.createTexture();
+      gl.activeTexture(gl.TEXTURE0);
+      gl.bindTexture(gl.TEXTURE_2D, texture);
+      gl.texStorage2D(gl.TEXTURE_2D, 1, gl.R16UI, x1 - x0, y1 - y0);
+      nearest(gl);
+      return texture;
+    });
+    return { textures, x0, y0, x1, y1, stale: { x0, y0, x1, y1 } };
   }
 
-  upload(tile) {
+  /** Fills what is stale of the plane bound to the active unit. */
+  upload(tile, plane) {
     const { gl } = this;
     const { x0, y0, x1, y1 } = tile.stale;
     const codes = this.staging.subarray(0, (x1 - x0) * (y1 - y0));
-    this.source.read(x0, y0, x1 - x0, y1 - y0, codes);
+    this.source.read(x0, y0, x1 - x0, y1 - y0, codes, plane);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, x0 - tile.x0, y0 - tile.y0, x1 - x0, y1 - y0, gl.RED_INTEGER, gl.UNSIGNED_SHORT, codes);
-    tile.stale = null;
+  }
+
+  free(tile) {
+    for (const texture of tile.textures) this.gl.deleteTexture(texture);
   }
 
   /** The code of one pixel as the graphics card holds it. */
-  codeAt(x, y) {
+  codeAt(x, y, plane) {
     const { gl } = this;
     const tile = this.ready(Math.floor(x / TILE), Math.floor(y / TILE));
     const frame = gl.createFramebuffer();
     gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
-    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, tile.texture, 0);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, tile.textures[plane], 0);
     const out = new Uint32Array(4);
     gl.readPixels(x - tile.x0, y - tile.y0, 1, 1, gl.RGBA_INTEGER, gl.UNSIGNED_INT, out);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
@@ -147,12 +179,17 @@ export class Tiles {
 
   evict(seen) {
     for (const [key, tile] of this.grid) {
-      if (this.grid.size <= KEPT) return;
+      if (this.grid.size * planesOf(this.source) <= KEPT) return;
       if (overlap(tile, seen)) continue;
-      this.gl.deleteTexture(tile.texture);
+      this.free(tile);
       this.grid.delete(key);
     }
   }
+}
+
+/** How many planes a source has. */
+export function planesOf(source) {
+  return source?.planes ?? 1;
 }
 
 function overlap(a, b) {

@@ -2,22 +2,32 @@ import { Camera } from './camera.js';
 import { colormap } from './colormaps.js';
 import { watchPointers } from './pointer.js';
 import { STRETCHES } from './stretch.js';
-import { Tiles } from './tiles.js';
+import { PLANES, planesOf, Tiles } from './tiles.js';
 
 /**
  * Where the view takes its codes from.
  * @typedef {object} CodeSource
  * @property {number} width pixels
  * @property {number} height pixels
- * @property {(x0: number, y0: number, width: number, height: number, out: Uint16Array) => void} read
- *   writes the codes of a rectangle, row by row, row `y0` (the lowest) first
+ * @property {number} [planes] 1 (the default) to 3; see {@link View.compose}
+ * @property {number} [aspect] width of a pixel over its height; 1 by default
+ * @property {boolean} [down] whether row 0 is the top row; by default it is the lowest
+ * @property {(x0: number, y0: number, width: number, height: number, out: Uint16Array, plane: number) => void} read
+ *   writes the codes of a rectangle of a plane, row by row, row `y0` first
+ *
+ * How one plane becomes light.
+ * @typedef {object} Channel
+ * @property {number} lo code that is dark @property {number} hi code that is fully lit; fractions allowed
+ * @property {string} stretch one of STRETCHES
+ * @property {[number, number, number]} tint its colour, 0 to 1 each
  */
 
 /**
- * A WebGL2 view of one image of 16-bit codes, of any size.
+ * A WebGL2 view of one image of 16-bit codes, of any size: one plane through a colour table, or up to three planes
+ * that each add light of their own colour.
  *
- * Pixel coordinates are zero-based, x to the right, y up: row 0 lies at the bottom. Code 0 is no data and is drawn
- * as a quiet checker. Codes lie in integer textures, so nothing between the source and the colour table rounds them.
+ * Pixel coordinates are zero-based, x to the right, y up: row 0 lies at the bottom, unless the source says that it
+ * is the top row. Code 0 is no data and is drawn as a quiet checker where no plane has data. Codes lie in integer textures, so nothing between the source and the colour table rounds them.
  * The view holds no pixels of its own: it asks the source for what is on screen, again after {@link View.invalidate}
  * and after a lost graphics context.
  *
@@ -31,7 +41,7 @@ export class View extends EventTarget {
     this.canvas = canvas;
     this.camera = new Camera();
     this.ratio = 1;
-    this.look = { lo: 1, hi: 65535, stretch: 0, quiet: [0.105, 0.12, 0.145] };
+    this.look = { ...lookOf([{ lo: 1, hi: 65535, stretch: 'linear', tint: [1, 1, 1] }]), added: 0, quiet: [0.105, 0.12, 0.145] };
     this.table = colormap('grey');
     this.source = null;
     this.frame = 0;
@@ -92,7 +102,7 @@ export class View extends EventTarget {
   show(source) {
     this.source = source;
     this.tiles?.show(source);
-    this.move(() => this.camera.load(source?.width ?? 1, source?.height ?? 1));
+    this.move(() => this.camera.load(source?.width ?? 1, source?.height ?? 1, { aspect: source?.aspect, down: source?.down }));
   }
 
   /** Says that codes of the source have changed: a rectangle {x0, y0, x1, y1}, or all. */
@@ -101,9 +111,15 @@ export class View extends EventTarget {
     this.request();
   }
 
-  /** Sets which codes (fractions allowed) become the ends of the colormap, and the stretch between them. */
+  /** Shows the first plane through the colour table: which codes become its ends, and the stretch between them. */
   transfer(lo, hi, stretch) {
-    this.look = { ...this.look, lo, hi, stretch: Math.max(0, STRETCHES.indexOf(stretch)) };
+    this.look = { ...this.look, ...lookOf([{ lo, hi, stretch, tint: [1, 1, 1] }]), added: 0 };
+    this.request();
+  }
+
+  /** Shows all planes at once: each adds light of its own colour, by its own limits and stretch. @param {Channel[]} channels */
+  compose(channels) {
+    this.look = { ...this.look, ...lookOf(channels), added: channels.length };
     this.request();
   }
 
@@ -153,10 +169,10 @@ export class View extends EventTarget {
   }
 
   /** The code of a pixel as the graphics card holds it: 0 no data; null beside the image or without a context. */
-  codeAt(x, y) {
+  codeAt(x, y, plane = 0) {
     const { source, tiles } = this;
-    if (!source || !tiles || !(x >= 0 && y >= 0 && x < source.width && y < source.height)) return null;
-    return tiles.codeAt(Math.floor(x), Math.floor(y));
+    if (!source || !tiles || !(x >= 0 && y >= 0 && x < source.width && y < source.height && plane < planesOf(source))) return null;
+    return tiles.codeAt(Math.floor(x), Math.floor(y), plane);
   }
 
   /** The colour [r, g, b, a] drawn at a point of the canvas in CSS pixels. */
@@ -185,4 +201,14 @@ export class View extends EventTarget {
     cancelAnimationFrame(this.frame);
     this.tiles?.clear();
   }
+}
+
+/** The channels as the shader takes them; planes without a channel of their own give no light. */
+function lookOf(channels) {
+  const all = Array.from({ length: PLANES }, (_, plane) => channels[plane] ?? { lo: 0, hi: 1, stretch: '', tint: [0, 0, 0] });
+  return {
+    limits: Float32Array.from(all.flatMap(({ lo, hi }) => [lo, hi])),
+    stretch: Int32Array.from(all, ({ stretch }) => Math.max(0, STRETCHES.indexOf(stretch))),
+    tint: Float32Array.from(all.flatMap(({ tint }) => tint)),
+  };
 }

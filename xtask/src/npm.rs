@@ -6,8 +6,12 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// What a user of the package can import, and the file behind it.
-const DOORS: [(&str, &str); 5] = [
+const DOORS: [(&str, &str); 9] = [
     (".", "core/index.js"),
+    ("./ions", "core/ions.js"),
+    ("./ions/client", "ions/client.js"),
+    ("./ions/worker", "ions/compute.js"),
+    ("./ions.wasm", "pkg/ions/ions_bg.wasm"),
     ("./view", "view/view.js"),
     ("./client", "app/client.js"),
     ("./worker", "app/compute.js"),
@@ -15,7 +19,12 @@ const DOORS: [(&str, &str); 5] = [
 ];
 
 /// Types that no module imports by name but the binding's own types do.
-const BINDING_TYPES: [&str; 2] = ["pkg/sectile.d.ts", "pkg/sectile_bg.wasm.d.ts"];
+const BINDING_TYPES: [&str; 4] = [
+    "pkg/sectile.d.ts",
+    "pkg/sectile_bg.wasm.d.ts",
+    "pkg/ions/ions.d.ts",
+    "pkg/ions/ions_bg.wasm.d.ts",
+];
 
 /// Builds target/dist/npm from the built site.
 ///
@@ -154,7 +163,11 @@ fn json(path: &Path) -> String {
 fn try_it(package: &Path) -> Outcome {
     let script = "const { init, Stack } = await import('sectile'); \
                   if (typeof init !== 'function' || typeof Stack?.open !== 'function') \
-                  throw new Error('the package exports no init and Stack.open')";
+                  throw new Error('the package exports no init and Stack.open'); \
+                  const ions = await import('sectile/ions'); \
+                  for (const call of [ions.init, ions.pack, ions.planPack, ions.IonStore?.open]) \
+                  if (typeof call !== 'function') \
+                  throw new Error('sectile/ions lacks init, pack, planPack or IonStore.open')";
     let mut node = program::command("node");
     node.args(["--input-type=module", "--eval", script])
         .current_dir(package);
@@ -184,7 +197,7 @@ fn manifest(dist: &Path) -> Outcome<String> {
   "description": "{about}",
   "license": "MIT OR Apache-2.0",
   "type": "module",
-  "sideEffects": ["./dist/app/compute.js"],
+  "sideEffects": ["./dist/app/compute.js", "./dist/ions/compute.js"],
   "files": ["dist"],
   "engines": {{ "node": ">=20" }},
   "exports": {{

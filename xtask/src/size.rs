@@ -1,13 +1,10 @@
-//! Bytes that a visitor's browser fetches, and the limit on the core.
+//! Bytes that a visitor's browser fetches, and the limits on the core's modules.
 
-use crate::{Outcome, place, program, site};
+use crate::{Outcome, place, program, site, wasm};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
 use std::path::PathBuf;
-
-/// The most the core may weigh as a server sends it: 150 KB, gzip at its best level.
-const MOST_GZIP: usize = 150_000;
 
 /// Builds the site and measures it.
 pub(crate) fn run() -> Outcome {
@@ -15,10 +12,10 @@ pub(crate) fn run() -> Outcome {
     measure()
 }
 
-/// Prints one line of JSON for the core, the scripts and the rest of the pages.
+/// Prints one line of JSON for each module of the core, for the scripts and the rest of the pages.
 ///
 /// # Errors
-/// If the core's gzip size is over the limit.
+/// If a module's gzip size is over its limit, or the site holds other wasm.
 pub(crate) fn measure() -> Outcome {
     let files = place::files(&place::site())?;
     let of = |ends: &[&str]| -> Vec<PathBuf> {
@@ -28,23 +25,37 @@ pub(crate) fn measure() -> Outcome {
             .cloned()
             .collect()
     };
-    let core = Weight::of(&of(&["wasm"]))?;
-    println!("{}", core.line("wasm", Some(MOST_GZIP)));
+    let modules = wasm::MODULES.map(|module| place::site().join(module.wasm()));
+    if let Some(odd) = of(&["wasm"]).iter().find(|file| !modules.contains(file)) {
+        return Err(format!("{} is no module that we know", place::shown(odd)));
+    }
+    let mut over = Vec::new();
+    for (module, file) in wasm::MODULES.iter().zip(modules) {
+        if !file.is_file() {
+            return Err(format!(
+                "there is no {}: run `cargo xtask dist`",
+                place::shown(&file)
+            ));
+        }
+        let weight = Weight::of(&[file])?;
+        println!("{}", weight.line("wasm", Some(module)));
+        if weight.gzip > module.most_gzip {
+            over.push(format!(
+                "{}.wasm is {} bytes gzip; at most {} are allowed",
+                module.name, weight.gzip, module.most_gzip
+            ));
+        }
+    }
     println!("{}", Weight::of(&of(&["js", "mjs"]))?.line("js", None));
     println!(
         "{}",
         Weight::of(&of(&["html", "css", "svg", "png", "ico"]))?.line("pages", None)
     );
-    if core.files == 0 {
-        return Err("there is no wasm in the site: run `cargo xtask dist`".into());
+    if over.is_empty() {
+        Ok(())
+    } else {
+        Err(over.join("; "))
     }
-    if core.gzip > MOST_GZIP {
-        return Err(format!(
-            "the wasm is {} bytes gzip; at most {MOST_GZIP} are allowed",
-            core.gzip
-        ));
-    }
-    Ok(())
 }
 
 /// What some files weigh, each compressed by itself as a server would.
@@ -71,7 +82,7 @@ impl Weight {
         Ok(weight)
     }
 
-    fn line(&self, what: &str, most: Option<usize>) -> String {
+    fn line(&self, what: &str, module: Option<&wasm::Module>) -> String {
         let Self {
             files,
             raw,
@@ -81,9 +92,13 @@ impl Weight {
         let optional = |name, value: Option<usize>| {
             value.map_or(String::new(), |value| format!(r#","{name}":{value}"#))
         };
-        let (brotli, most) = (optional("brotli", *brotli), optional("most_gzip", most));
+        let name = module.map_or(String::new(), |module| {
+            format!(r#","module":"{}""#, module.name)
+        });
+        let brotli = optional("brotli", *brotli);
+        let most = optional("most_gzip", module.map(|module| module.most_gzip));
         format!(
-            r#"{{"event":"size","what":"{what}","files":{files},"raw":{raw},"gzip":{gzip}{brotli}{most}}}"#
+            r#"{{"event":"size","what":"{what}"{name},"files":{files},"raw":{raw},"gzip":{gzip}{brotli}{most}}}"#
         )
     }
 }

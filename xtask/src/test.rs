@@ -2,7 +2,7 @@
 
 use crate::setup::{self, bindgen, browser, node, numpy, toolchain};
 use crate::tally::Tally;
-use crate::{Outcome, demo, npm, place, program, site, size};
+use crate::{Outcome, demo, npm, place, program, site, size, wasm};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
@@ -18,7 +18,7 @@ const STEPS: [(&str, &str, Run); 11] = [
     ("layers", "Layers of the source tree", |_| layers()),
     ("native", "Native tests", native),
     ("docs", "Examples and links of the documentation", docs),
-    ("wasm", "WebAssembly tests in headless Chromium", wasm),
+    ("wasm", "WebAssembly tests in headless Chromium", in_browser),
     ("dist", "The site and the npm package", |_| {
         site::build().and_then(|()| npm::build())
     }),
@@ -115,6 +115,7 @@ fn clippy() -> Outcome {
     let mut native = program::cargo(["clippy", "--locked", "--workspace", "--all-targets"]);
     program::run(native.args(strict))?;
     let mut web = program::cargo(["clippy", "--locked", "--lib", "--no-default-features"]);
+    web.args(["--features", &wasm::features()]);
     web.args(["--target", "wasm32-unknown-unknown"]);
     if !wasm_tests()?.is_empty() {
         web.args(["--test", "wasm_*"]);
@@ -144,7 +145,7 @@ fn docs(tally: &mut Tally) -> Outcome {
     program::run(pages.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-fn wasm(tally: &mut Tally) -> Outcome {
+fn in_browser(tally: &mut Tally) -> Outcome {
     toolchain::wasm_target()?;
     let bindgen = bindgen::ensure()?;
     let browser = browser::ensure()?;
@@ -153,6 +154,7 @@ fn wasm(tally: &mut Tally) -> Outcome {
         return Ok(());
     }
     let mut test = program::cargo(["test", "--locked", "--no-default-features"]);
+    test.args(["--features", &wasm::features()]);
     test.args(["--target", "wasm32-unknown-unknown", "--test", "wasm_*"]);
     test.env(
         "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",

@@ -19,34 +19,82 @@ const INITIAL: &str = "link-arg=--initial-memory=393216";
 /// The stack: nothing here recurses or keeps large arrays on it, and what it takes is taken from the budget.
 const STACK: &str = "link-arg=-zstack-size=196608";
 
-/// Builds the core, checks what it imports, and writes binding and types into `folder`.
-pub(crate) fn build(folder: &Path) -> Outcome {
-    toolchain::wasm_target()?;
-    let bindgen = bindgen::ensure()?;
-    let core = compile()?;
-    imports::check(&core)?;
-    place::empty(folder)?;
-    let mut bind = program::command(&bindgen.cli);
-    bind.args(["--target", "web", "--out-dir"])
-        .arg(folder)
-        .arg(&core);
-    program::run(&mut bind)?;
-    optimise(&folder.join("sectile_bg.wasm"))
+/// A part of the core that is a module of its own, so that a page of one kind fetches nothing of the other.
+pub(crate) struct Module {
+    /// The feature of the package that binds it.
+    pub(crate) feature: &'static str,
+    /// The binding's folder in the site.
+    folder: &'static str,
+    /// The binding's name, without its ending.
+    pub(crate) name: &'static str,
+    /// The most that its wasm may weigh as a server sends it, gzip at its best level, in bytes.
+    pub(crate) most_gzip: usize,
 }
 
-/// The core as the compiler leaves it.
-fn compile() -> Outcome<PathBuf> {
+/// All modules.
+pub(crate) const MODULES: [Module; 2] = [
+    Module {
+        feature: "wasm-stack",
+        folder: "pkg",
+        name: "sectile",
+        most_gzip: 150_000,
+    },
+    Module {
+        feature: "wasm-ions",
+        folder: "pkg/ions",
+        name: "ions",
+        most_gzip: 245_000,
+    },
+];
+
+/// The features of all modules, as cargo takes them: what lints and tests of the bindings are built with.
+pub(crate) fn features() -> String {
+    MODULES.map(|module| module.feature).join(",")
+}
+
+/// Builds every module, checks what it imports, and writes bindings and types into `pkg` of the site.
+pub(crate) fn build(site: &Path) -> Outcome {
+    toolchain::wasm_target()?;
+    let bindgen = bindgen::ensure()?;
     program::run(&mut program::cargo([
         "fetch", "--quiet", "--locked", "--target", TARGET,
     ]))?;
+    place::empty(&site.join("pkg"))?;
+    for module in &MODULES {
+        let core = compile(module)?;
+        imports::check(&core)?;
+        let mut bind = program::command(&bindgen.cli);
+        bind.args(["--target", "web", "--out-name", module.name, "--out-dir"])
+            .arg(site.join(module.folder))
+            .arg(&core);
+        program::run(&mut bind)?;
+        optimise(&site.join(module.wasm()))?;
+    }
+    Ok(())
+}
+
+impl Module {
+    /// Where its wasm lies in the site.
+    pub(crate) fn wasm(&self) -> PathBuf {
+        Path::new(self.folder).join(format!("{}_bg.wasm", self.name))
+    }
+}
+
+/// A module as the compiler leaves it.
+fn compile(module: &Module) -> Outcome<PathBuf> {
+    let target = place::cargo_target().join(module.feature);
     let mut build = program::cargo(["rustc", "--locked", "--release", "--lib"]);
     build.args([
         "--crate-type",
         "cdylib",
         "--no-default-features",
+        "--features",
+        module.feature,
         "--target",
         TARGET,
     ]);
+    // A folder for each: the wasm has the same name in both, and cargo would take one for the other.
+    build.arg("--target-dir").arg(&target);
     hide_sources(&mut build)?;
     build.args([
         "--",
@@ -60,9 +108,7 @@ fn compile() -> Outcome<PathBuf> {
         CEILING,
     ]);
     program::run(&mut build)?;
-    Ok(place::cargo_target()
-        .join(TARGET)
-        .join("release/sectile.wasm"))
+    Ok(target.join(TARGET).join("release/sectile.wasm"))
 }
 
 /// Names the sources of dependencies alike on every machine.
