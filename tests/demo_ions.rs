@@ -6,6 +6,8 @@
     clippy::expect_used,
     clippy::panic,
     clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::float_cmp,
     missing_docs,
     dead_code,
     unreachable_pub,
@@ -27,6 +29,7 @@ const WINDOW: f64 = 3e-6;
 
 /// The demo dataset as read back.
 struct Tissue {
+    folder: tempfile::TempDir,
     dataset: Dataset,
     ibd: Vec<u8>,
     /// m/z, intensity and pixel of every peak.
@@ -61,6 +64,7 @@ impl Tissue {
             truth: truth(&String::from_utf8(read("tissue_truth.csv")).unwrap()),
             dataset,
             ibd,
+            folder,
         }
     }
 
@@ -237,5 +241,47 @@ fn nothing_is_where_nothing_was_put() {
             .filter(|value| **value > 0.0)
             .count();
         assert!(hits < 10, "{absent}: {hits}");
+    }
+}
+
+#[test]
+fn packed_in_whatever_memory_it_gives_the_images_of_a_full_scan() {
+    let tissue = Tissue::read();
+    let run = |arguments: &[&str]| program::run_well(tissue.folder.path(), arguments);
+    let read = |name: &str| fs::read(tissue.folder.path().join(name)).unwrap();
+    for memory in ["8MiB", "256MiB"] {
+        let store = format!("{memory}.sectile");
+        run(&["pack", "tissue.imzML", "-o", &store, "--memory", memory]);
+    }
+    assert!(read("8MiB.sectile") == read("256MiB.sectile"));
+
+    let mz: Vec<String> = tissue.truth.iter().map(|ion| ion.mz.to_string()).collect();
+    run(&[
+        "ion",
+        "8MiB.sectile",
+        "--mz",
+        &mz.join(","),
+        "-o",
+        "ions.npy",
+    ]);
+    let bytes = read("ions.npy");
+    let pixels = usize::try_from(tissue.dataset.grid.pixels()).unwrap();
+    let values = bytes[bytes.len() - mz.len() * pixels * 4..].as_chunks().0;
+    let acquired: BTreeSet<usize> = tissue.peaks.iter().map(|peak| peak.2).collect();
+    for (ion, image) in tissue.truth.iter().zip(values.chunks(pixels)) {
+        let scanned = tissue.image(ion.mz);
+        for (pixel, (value, wanted)) in image.iter().zip(scanned).enumerate() {
+            let value = f32::from_le_bytes(*value);
+            if acquired.contains(&pixel) {
+                // Sums of a few f32 in f64 are exact, whatever their order.
+                assert_eq!(
+                    f64::from(value),
+                    f64::from(wanted as f32),
+                    "{ion:?}, {pixel}"
+                );
+            } else {
+                assert!(value.is_nan(), "{ion:?}, {pixel}");
+            }
+        }
     }
 }

@@ -13,10 +13,10 @@ use std::time::Duration;
 /// The stack page: where it finds its stack, and that it is to start by itself.
 const STACK: &str = "#src=data/exposures.txt&run=1";
 
-/// The ion page: its store, and the m/z of two phosphatidylcholines, adenosine and a cerebroside, of
-/// which the first three are red, green and blue.
+/// The ion page: its store, and the m/z of a sphingomyelin, a phosphatidylcholine, acetylcarnitine and
+/// adenosine, of which the first three are red, green and blue.
 const IONS: &str = "ions.html#src=data/tissue.sectile\
-    &mz=734.56943,788.61638,268.10403,848.63763&rgb=0,1,2";
+    &mz=731.60615,788.61638,204.12303,268.10403&rgb=0,1,2";
 
 const PORT: u16 = 8787;
 
