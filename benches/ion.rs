@@ -62,7 +62,7 @@ fn main() {
                 };
                 let range = block.find(window.lo, window.hi).unwrap();
                 block
-                    .visit(range, |pixel, value| canvas.add(pixel, value))
+                    .visit_groups(range, |pixels, values| canvas.add_all(pixels, values))
                     .unwrap();
             }
             hits += canvas.finish().unwrap().hits;

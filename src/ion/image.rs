@@ -126,23 +126,36 @@ pub struct Drawn {
 /// A sheet that one image after another is drawn on.
 ///
 /// Only pixels that have a peak are written and cleared again, so that an image costs what its peaks cost, not
-/// what its pixels do.
+/// what its pixels do. Most pixels have one peak, whose intensity is the value as it is; a sum is kept for the
+/// others alone.
 ///
 /// # Memory
-/// [`Canvas::bytes`]: sums, values, and a list of the pixels that were touched.
+/// [`Canvas::bytes`]: values, sums, and two lists of pixels.
 #[derive(Debug)]
 pub struct Canvas {
-    sums: Vec<f64>,
+    /// The image; [`SUMMED`] where the value is a sum that was not rounded yet.
     values: Vec<f32>,
-    /// The pixel of each hit, some more than once, in the first `listed` places.
+    /// Of use where the value is [`SUMMED`], and left over elsewhere.
+    sums: Vec<f64>,
+    /// The pixels that have a peak, in the first `listed` places.
     touched: Vec<u32>,
     listed: usize,
-    /// Every pixel counts as touched: the list was full, or a pixel could not be rounded.
-    many: bool,
+    /// Those of them that have a sum, in the first `added` places.
+    summed: Vec<u32>,
+    added: usize,
     hits: u64,
+    /// The largest value that a first peak had.
+    max: f32,
+    /// Whether a later peak was negative, so that `max` may be too large.
+    fell: bool,
+    /// A pixel that was not acquired and has a peak nevertheless.
+    stray: Option<u32>,
     /// The number of the first pixel: canvases of later slices do not begin with 0.
     first: u32,
 }
+
+/// In place of a value: look at the sum. No intensity that is kept as a value is infinite.
+const SUMMED: f32 = f32::INFINITY;
 
 impl Canvas {
     /// A canvas of `pixels` pixels, all of them acquired.
@@ -153,13 +166,18 @@ impl Canvas {
         let sums = budget.allocate(pixels, "the sums of an image")?;
         let values = budget.allocate(pixels, "the values of an image")?;
         let touched = budget.allocate(pixels, "the touched pixels of an image")?;
+        let summed = budget.allocate(pixels, "the pixels of an image with several peaks")?;
         Ok(Self {
-            sums,
             values,
+            sums,
             touched,
             listed: 0,
-            many: false,
+            summed,
+            added: 0,
             hits: 0,
+            max: 0.0,
+            fell: false,
+            stray: None,
             first: 0,
         })
     }
@@ -167,7 +185,7 @@ impl Canvas {
     /// Bytes that a canvas of so many pixels takes.
     #[must_use]
     pub fn bytes(pixels: u64) -> u64 {
-        pixels.saturating_mul((size_of::<f64>() + size_of::<f32>() + size_of::<u32>()) as u64)
+        pixels.saturating_mul((size_of::<f64>() + size_of::<f32>() + 2 * size_of::<u32>()) as u64)
     }
 
     /// Makes it the sheet of the slice whose first pixel has the number `first`, and asks of each of its pixels,
@@ -188,28 +206,71 @@ impl Canvas {
     /// Leaves an empty canvas behind.
     pub(super) fn take(&mut self) -> Self {
         Self {
-            sums: std::mem::take(&mut self.sums),
             values: std::mem::take(&mut self.values),
+            sums: std::mem::take(&mut self.sums),
             touched: std::mem::take(&mut self.touched),
+            summed: std::mem::take(&mut self.summed),
             ..*self
         }
     }
 
     /// Adds one peak; one in another slice is passed over.
-    #[inline]
     pub fn add(&mut self, pixel: u32, intensity: f64) {
-        let at = pixel.wrapping_sub(self.first);
-        let Some(sum) = self.sums.get_mut(at as usize) else {
-            return;
-        };
-        *sum += intensity;
-        self.hits += 1;
-        if let Some(place) = self.touched.get_mut(self.listed) {
-            *place = at;
-            self.listed += 1;
-        } else {
-            self.many = true;
+        self.add_all(&[pixel], &[intensity]);
+    }
+
+    /// Adds peaks in their order: peak i is `intensities[i]` in `pixels[i]`. Those in another slice are passed over.
+    pub fn add_all(&mut self, pixels: &[u32], intensities: &[f64]) {
+        let first = self.first;
+        let (mut listed, mut hits, mut max) = (self.listed, self.hits, self.max);
+        for (pixel, intensity) in pixels.iter().zip(intensities) {
+            let at = pixel.wrapping_sub(first);
+            let Some(value) = self.values.get_mut(at as usize) else {
+                continue;
+            };
+            hits += 1;
+            let single = narrowed(*intensity);
+            if *value == 0.0 && is_value(single, *intensity) {
+                *value = single;
+                max = if single > max { single } else { max };
+            } else if !self.sum(at, *intensity) {
+                continue;
+            }
+            // Each pixel comes here once, with its first peak, so there is a place for it.
+            if let Some(place) = self.touched.get_mut(listed) {
+                *place = at;
+                listed += 1;
+            }
         }
+        (self.listed, self.hits, self.max) = (listed, hits, max);
+    }
+
+    /// Adds what cannot be a value by itself: a second peak of a pixel, or one that f32 does not hold. Whether
+    /// it is the pixel's first.
+    #[inline(never)]
+    fn sum(&mut self, at: u32, intensity: f64) -> bool {
+        let place = at as usize;
+        let (Some(value), Some(sum)) = (self.values.get_mut(place), self.sums.get_mut(place))
+        else {
+            return false;
+        };
+        self.fell |= intensity < 0.0;
+        if value.is_nan() {
+            self.stray = Some(at);
+            return false;
+        }
+        if *value == SUMMED {
+            *sum += intensity;
+            return false;
+        }
+        let new = *value == 0.0;
+        *sum = f64::from(*value) + intensity;
+        *value = SUMMED;
+        if let Some(place) = self.summed.get_mut(self.added) {
+            *place = at;
+            self.added += 1;
+        }
+        new
     }
 
     /// Adds a peak of a caller's own arrays, where every pixel must exist.
@@ -229,50 +290,34 @@ impl Canvas {
     /// # Errors
     /// [`Error::Parameter`] if a peak lay in a pixel that was not acquired, or a sum is not a number.
     pub fn finish(&mut self) -> Result<Drawn> {
-        let Self {
-            sums,
-            values,
-            touched,
-            ..
-        } = self;
-        let mut max = 0.0_f32;
-        let mut stray = None;
-        let mut round = |at: u32, sum: f64, value: &mut f32| {
-            if value.is_nan() || sum.is_nan() {
-                stray = Some(at);
-            } else {
-                *value = narrowed(sum);
-                max = max.max(*value);
+        let summed = &self.summed[..self.added];
+        for at in summed {
+            let sum = self.sums[*at as usize];
+            if sum.is_nan() {
+                self.stray = Some(*at);
             }
-        };
-        if self.many {
-            for ((at, sum), value) in (0_u32..).zip(sums).zip(values) {
-                if !value.is_nan() || *sum != 0.0 {
-                    round(at, *sum, value);
-                }
-            }
+            self.values[*at as usize] = narrowed(sum);
+        }
+        if let Some(at) = self.stray {
+            return Err(Error::Parameter {
+                name: "pixel",
+                what: format!(
+                    "pixel {} has a peak but was not acquired, or its intensities have no sum",
+                    self.first + at
+                ),
+            });
+        }
+        // Only a pixel with a later negative peak can be below what its first one was.
+        let (all, from) = if self.fell {
+            (&self.touched[..self.listed], 0.0)
         } else {
-            for at in &touched[..self.listed] {
-                round(*at, sums[*at as usize], &mut values[*at as usize]);
-            }
-        }
-        match stray {
-            None => Ok(Drawn {
-                hits: self.hits,
-                max,
-            }),
-            Some(at) => {
-                // Some are no data and must stay so.
-                self.many = true;
-                Err(Error::Parameter {
-                    name: "pixel",
-                    what: format!(
-                        "pixel {} has a peak but was not acquired, or its intensities have no sum",
-                        self.first + at
-                    ),
-                })
-            }
-        }
+            (summed, self.max)
+        };
+        let values = all.iter().map(|at| self.values[*at as usize]);
+        Ok(Drawn {
+            hits: self.hits,
+            max: values.fold(from, f32::max),
+        })
     }
 
     /// The image as it was finished; NaN where nothing was acquired.
@@ -283,24 +328,22 @@ impl Canvas {
 
     /// Makes it blank again: every acquired pixel 0.
     pub fn clear(&mut self) {
-        if self.many {
-            self.sums.fill(0.0);
-            for value in self.values.iter_mut().filter(|value| !value.is_nan()) {
-                *value = 0.0;
-            }
-        } else {
-            for at in &self.touched[..self.listed] {
-                self.sums[*at as usize] = 0.0;
-                let value = &mut self.values[*at as usize];
-                if !value.is_nan() {
-                    *value = 0.0;
-                }
-            }
+        for at in &self.touched[..self.listed] {
+            self.values[*at as usize] = 0.0;
         }
         self.listed = 0;
-        self.many = false;
+        self.added = 0;
         self.hits = 0;
+        self.max = 0.0;
+        self.fell = false;
+        self.stray = None;
     }
+}
+
+/// Whether a pixel's first peak can be its value as it is: f32 holds it, and it is no [`SUMMED`] and no blank.
+#[inline]
+fn is_value(single: f32, intensity: f64) -> bool {
+    f64::from(single) == intensity && single.is_finite() && single != 0.0
 }
 
 #[expect(

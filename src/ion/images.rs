@@ -250,7 +250,9 @@ impl ImagesJob {
             };
             let block = Block::again(head, n as usize, bytes)?;
             let range = block.find(window.lo, window.hi)?;
-            block.visit(range, |pixel, intensity| canvas.add(pixel, intensity))?;
+            block.visit_groups(range, |pixels, intensities| {
+                canvas.add_all(pixels, intensities)
+            })?;
         }
         Ok(())
     }

@@ -149,20 +149,35 @@ impl<'a> Block<'a> {
     /// Shows pixel and intensity of each peak of a range, in stored order.
     ///
     /// # Errors
-    /// [`Error::Format`] naming file and byte if a pixel is outside of the image or an intensity is
-    /// not finite; peaks of groups before were shown.
+    /// Those of [`Block::visit_groups`].
     ///
     /// # Cost
     /// About 3 ns a peak in WebAssembly; only the groups of the range are looked at.
     #[inline]
     pub fn visit(&self, range: Range<usize>, mut show: impl FnMut(u32, f64)) -> Result<()> {
+        self.visit_groups(range, |pixels, intensities| {
+            for (pixel, intensity) in pixels.iter().zip(intensities) {
+                show(*pixel, *intensity);
+            }
+        })
+    }
+
+    /// Shows pixels and intensities of a range, a group's at a time, in stored order.
+    ///
+    /// # Errors
+    /// [`Error::Format`] naming file and byte if a pixel is outside of the image or an intensity is
+    /// not finite; groups before were shown.
+    #[inline]
+    pub fn visit_groups(
+        &self,
+        range: Range<usize>,
+        mut show: impl FnMut(&[u32], &[f64]),
+    ) -> Result<()> {
         let mut intensities = [0.0; GROUP];
         let mut pixels = [0; GROUP];
         for (n, part) in self.parts(range) {
             self.hits(n, part.clone(), &mut intensities, &mut pixels)?;
-            for (pixel, intensity) in pixels[part.clone()].iter().zip(&intensities[part]) {
-                show(*pixel, *intensity);
-            }
+            show(&pixels[part.clone()], &intensities[part]);
         }
         Ok(())
     }
