@@ -235,7 +235,8 @@ impl<'a> Block<'a> {
             Real::F64 => self.wide(group.at, group, group.mz, 0, deltas),
         }
         let mut key = group.first;
-        let mut ascending = true;
+        // The table's key is that of the first peak, on which the search among groups relies.
+        let mut ascending = deltas.first() == Some(&0);
         for delta in deltas {
             let next = key.wrapping_add(*delta);
             ascending &= next >= key;
@@ -248,7 +249,9 @@ impl<'a> Block<'a> {
             self.last_key()
         };
         if !ascending || key > next {
-            let what = format!("the m/z of group {n} are not ascending; the store is damaged");
+            let what = format!(
+                "the m/z of group {n} do not ascend from the one in its table; the store is damaged"
+            );
             return Err(self.format(group.at, what));
         }
         Ok(())

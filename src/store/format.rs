@@ -150,7 +150,7 @@
 //! # What a reader must check
 //!
 //! The SHA-256 of the head and the CRC-32 of each block it uses; that offsets and lengths stay in the file;
-//! that pixels lie in the image.
+//! that the first m/z value of a group is 0 and keys ascend; that pixels lie in the image.
 //!
 //! # Changes
 //!
