@@ -101,6 +101,7 @@ pub(super) fn text(value: &JsValue, name: &'static str) -> Result<Option<String>
 ///
 /// # Errors
 /// If it is there and no number.
+#[cfg(feature = "wasm-stack")]
 pub(super) fn float(value: &JsValue, name: &'static str) -> Result<Option<f64>, Thrown> {
     convert(value, name, "a number", JsValue::as_f64)
 }

@@ -115,7 +115,7 @@ test('every pair packs to the same bits at every budget, and to the bits of the 
       if (same.refused) assert.ok(same.refused.includes(found[i].refused.split(': ').at(-1).split(';')[0]), `${found[i].refused}\n${same.refused}`);
     }
   }
-  for (const golden of all[0].slice(0, 3)) {
+  for (const golden of all[0].filter(({ name }) => /synth_processed\./.test(name))) {
     for (const [k, [, sum]] of SUMS.entries()) {
       const got = golden.images[k].values.reduce((a, b) => a + (b ?? 0), 0);
       assert.ok(Math.abs(got - sum) < 1e-5 * sum, `${golden.name}: ${got} for ${sum}`);

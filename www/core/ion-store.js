@@ -193,11 +193,12 @@ export class IonStore {
   /**
    * What the spectrum of a pixel or a region costs, before any of it is read. From a pair that is known once
    * its index has been read; until then `null`.
-   * @param {{pixel: [number, number]} | {rect: [number, number, number, number]} | {polygon: [number, number][]}} region
+   * @param {{pixel: [number, number]} | {rect: [number, number, number, number]} | {polygon: [number, number][]}} [region] the
+   *   first pixel by default: any costs the same from a store
    * @param {{slice?: number, inFlight?: number}} [options]
    * @returns {{from: 'pair' | 'store', pixels: number | null, requests: number | null, bytes: number | null}}
    */
-  planSpectrum(region, { slice = 0, inFlight = 6 } = {}) {
+  planSpectrum(region = { pixel: [0, 0] }, { slice = 0, inFlight = 6 } = {}) {
     if (this.pair && !this.index) return { from: 'pair', pixels: null, requests: null, bytes: null };
     const wish = { ...numbers(region), slice, memory: this.memory, in_flight: inFlight };
     const job = checked(() => (this.index ? this.index.inner.spectrum(this.inner, wish) : this.inner.spectrum(wish)));

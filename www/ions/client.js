@@ -116,9 +116,9 @@ export class IonCompute extends Remote {
   /**
    * What a spectrum costs: `{from, pixels, requests, bytes}`, the numbers `null` where the pair's index has not
    * been read yet.
-   * @param {{x: number, y: number, slice?: number} | {rect?: number[], polygon?: number[][], slice?: number}} where
+   * @param {{x: number, y: number, slice?: number} | {rect?: number[], polygon?: number[][], slice?: number}} [where]
    */
-  planSpectrum(where) {
+  planSpectrum(where = { x: 0, y: 0 }) {
     return this.call('planSpectrum', where);
   }
 
