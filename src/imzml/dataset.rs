@@ -317,6 +317,8 @@ impl Grid {
 pub struct Dataset {
     /// The `.imzML`'s path or URL, as the user gave it.
     pub file: String,
+    /// The `.ibd`'s path or URL, once the index was [held against it](Dataset::settle).
+    pub ibd: Option<String>,
     /// One entry for each spectrum, in the order of the file.
     pub spectra: Vec<Spectrum>,
     /// The box of all positions.

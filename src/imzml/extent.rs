@@ -9,6 +9,7 @@ pub const UUID: u64 = 16;
 
 /// See [`Dataset::settle`].
 pub(super) fn settle(dataset: &mut Dataset, ibd: &str, size: u64, first16: &[u8]) -> Result<()> {
+    dataset.ibd = Some(ibd.to_owned());
     let format = |at: u64, what: String| Error::Format {
         file: ibd.to_owned(),
         at,
@@ -20,6 +21,15 @@ pub(super) fn settle(dataset: &mut Dataset, ibd: &str, size: u64, first16: &[u8]
         );
         return Err(format(size, what));
     };
+    match dataset.uuid {
+        Some(stated) if stated != *found => dataset.warnings.push(format!(
+            "the imzML states the UUID {}, but the ibd begins with {}: perhaps they are no pair; \
+             what lies inside the ibd is read",
+            hyphenated(&stated),
+            hyphenated(found)
+        )),
+        _ => {}
+    }
     let end = |spectrum: &Spectrum| spectrum.mz().end().max(spectrum.intensity().end());
     let outside = |spectrum: &Spectrum| end(spectrum) > size;
     if let Some(index) = dataset.spectra.iter().position(outside) {
@@ -33,15 +43,6 @@ pub(super) fn settle(dataset: &mut Dataset, ibd: &str, size: u64, first16: &[u8]
             dataset.file
         );
         return Err(format(size, what));
-    }
-    match dataset.uuid {
-        Some(stated) if stated != *found => dataset.warnings.push(format!(
-            "the imzML states the UUID {}, but the ibd begins with {}: perhaps they are no pair; \
-             every array lies inside the ibd, so it is read",
-            hyphenated(&stated),
-            hyphenated(found)
-        )),
-        _ => {}
     }
     let early = |s: &&Spectrum| {
         let begins = |array: Array| array.len > 0 && array.at < UUID;
