@@ -175,6 +175,7 @@ fn pair_of(sample: &Sample, shared_axis: bool) -> Pair {
     }
     let dataset = Dataset {
         file: "sample.imzML".to_owned(),
+        ibd: None,
         spectra,
         grid: Grid {
             x0: 3,
@@ -453,6 +454,53 @@ fn several_spectra_at_a_pixel_are_one_and_zeros_are_none() {
     let window = [Window::dalton(150.0, 1.0).unwrap()];
     let run = images(&reader(&file, 0), &file, &window, &wish, WHOLE).unwrap();
     assert_eq!(run.images[0].bits, bits(&[0.0, 1020.0]));
+}
+
+#[test]
+fn a_pixel_that_is_too_large_names_the_budget_that_does() {
+    for (peaks, in_flight) in [
+        (1, 1),
+        (1024, 6),
+        (1025, 1),
+        (3000, 6),
+        (20_000, 2),
+        (70_000, 6),
+    ] {
+        let peak = |n: u32| Peak {
+            mz: 100.0 + f64::from(n) / 1000.0,
+            intensity: f64::from(n % 7 + 1),
+            pixel: u32::from(n >= peaks),
+        };
+        let peaks_of_both = (0..peaks + 30_000).map(peak).collect();
+        let file = Sample::new([2, 1, 1], vec![true; 2], peaks_of_both, MIXED).store();
+        let head = head(&file);
+        let at = |memory| {
+            let wish = Wish {
+                memory,
+                in_flight,
+                ..Wish::default()
+            };
+            let job = SpectrumJob::of_store(&head, &Region::Pixel { x: 0, y: 0 }, &wish);
+            take(job, &file, WHOLE)
+        };
+        let named = |got: Result<Got>| match got {
+            Err(Error::Budget { need, .. }) => need,
+            other => panic!("{other:?}"),
+        };
+        // The first refusal comes before anything is read and cannot know the peaks; the second does.
+        let minimum = named(at(0));
+        let got = match at(minimum) {
+            Ok(got) if peaks <= 1024 => got,
+            other => {
+                let need = named(other);
+                // The list is twice as long at most, and blocks get as much again.
+                let most = minimum + 4 * 36 * u64::from(peaks);
+                assert!(need > minimum && need <= most, "{minimum} {need} {most}");
+                at(need).unwrap()
+            }
+        };
+        assert_eq!(got.mz.len(), peaks as usize);
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ use super::images::Wish;
 use super::reads::Reads;
 use super::region::{Chosen, Region};
 use crate::budget::Budget;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::imzml::dataset::Dataset;
 use crate::job::{Fetch, Job};
 use crate::store::head::{Bins, Contents, Head};
@@ -52,7 +52,8 @@ pub struct Plan {
     /// Most bytes held at one time. From a store the peaks of a pixel, whose number is not known before, come on
     /// top, within the budget.
     pub peak_bytes: u64,
-    /// The smallest budget that works.
+    /// The smallest budget that works. For a pixel from a store: with up to 1024 peaks; where there are
+    /// more than the budget holds they are counted to the end, and the error names what does.
     pub minimum_bytes: u64,
     /// The budget given.
     pub memory: u64,
@@ -84,6 +85,8 @@ pub struct SpectrumJob {
     steps: Vec<Step>,
     at: usize,
     budget: Budget,
+    /// Bytes held besides reads and growing lists.
+    fixed: u64,
     gather: Gather,
     filled: Filled,
     done: bool,
@@ -123,7 +126,7 @@ impl SpectrumJob {
         let pixels = acquired.count() as u64;
         let exact = matches!(region, Region::Pixel { .. });
         let sink = if exact {
-            Exact::bytes(1024)
+            Exact::grown(0)
         } else {
             Binned::bytes(&head.layout.bins)
         };
@@ -315,10 +318,26 @@ impl SpectrumJob {
         Ok(())
     }
 
+    /// The error for a pixel of so many peaks. Of what a budget leaves, blocks get half, or one block.
+    fn needs(&self, peaks: u64) -> Error {
+        let peaks_take = Exact::grown(peaks);
+        let block = self.plan.minimum_bytes - self.fixed - Exact::grown(0);
+        Error::Budget {
+            need: self.fixed + peaks_take + block.max(peaks_take),
+            have: self.plan.memory,
+            what: format!("a pixel of {peaks} peaks"),
+        }
+    }
+
     fn finish(&mut self) -> Result<()> {
         self.choose_bins()?;
         match &mut self.gather {
-            Gather::Exact(exact) => exact.sort()?,
+            Gather::Exact(exact) => {
+                if let Some(peaks) = exact.too_many() {
+                    return Err(self.needs(peaks));
+                }
+                exact.sort()?;
+            }
             Gather::Binned(binned) => self.filled = binned.finish(self.plan.pixels)?,
             Gather::Extent { .. } => {}
         }
