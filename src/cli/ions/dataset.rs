@@ -13,9 +13,9 @@ use sectile::imzml::reader::Reader;
 use sectile::job::Tally;
 
 use super::info::lone_ibd;
-use super::partner::{beside, is_url, missing};
+use super::partner::{beside, has_suffix, is_url, missing};
 use super::reading::with_taken;
-use crate::cli::failure::Result;
+use crate::cli::failure::{Failure, Result};
 use crate::cli::report::{Report, Step, Unit};
 
 /// What a program needs besides the index while it reads one: code, stack, a piece of the XML.
@@ -95,6 +95,16 @@ impl Wanted<'_> {
     pub fn pair(&self, tally: &mut Tally) -> Result<Pair> {
         if is_ibd(self.imzml) {
             return Err(lone_ibd(self.imzml));
+        }
+        if has_suffix(self.imzml, "sectile") {
+            return Err(Failure::input(
+                "unsupported",
+                format!(
+                    "{}: is a packed store already; `sectile ion` draws from it, `sectile spectrum` and \
+                     `sectile info` read it; to pack, name an .imzML",
+                    self.imzml
+                ),
+            ));
         }
         let imzml = Source::open(self.imzml, &self.options)?;
         let (ibd, look) = match self.ibd {

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use sectile::drive;
 use sectile::drive::native::{Event, Source, run as drive_job};
+use sectile::error::Error;
 use sectile::imzml::pair::is_imzml;
 use sectile::ion::images::Wish;
 use sectile::ion::region::Region;
@@ -136,8 +137,11 @@ fn prepare(choosing: &Choosing, cancel: &AtomicBool, report: &mut Report) -> Res
         let head = &opened.head;
         wish.slice = store::slice(&head.file, &head.meta.slices, choosing.slice, report)?;
         let region = region(choosing, head.meta.origin)?;
+        let contents = &head.layout.contents;
+        let grid = (head.meta.origin, [contents.width, contents.height]);
+        let job = SpectrumJob::of_store(head, &region, &wish);
         return Ok(Prepared {
-            job: SpectrumJob::of_store(head, &region, &wish)?,
+            job: job.map_err(|error| in_its_terms(error, choosing, grid))?,
             source: opened.source,
             index: None,
             tally: opened.tally,
@@ -157,8 +161,10 @@ fn prepare(choosing: &Choosing, cancel: &AtomicBool, report: &mut Report) -> Res
     let grid = &dataset.grid;
     wish.slice = store::slice(&dataset.file, &grid.slices, choosing.slice, report)?;
     let region = region(choosing, [grid.x0, grid.y0])?;
+    let span = ([grid.x0, grid.y0], [grid.width, grid.height]);
+    let job = SpectrumJob::of_pair(&dataset, pair.ibd.name(), &region, None, &wish);
     Ok(Prepared {
-        job: SpectrumJob::of_pair(&dataset, pair.ibd.name(), &region, None, &wish)?,
+        job: job.map_err(|error| in_its_terms(error, choosing, span))?,
         source: pair.ibd,
         index: Some(pair.imzml),
         tally,
@@ -168,6 +174,36 @@ fn prepare(choosing: &Choosing, cancel: &AtomicBool, report: &mut Report) -> Res
 fn region(choosing: &Choosing, origin: [i32; 2]) -> Result<Region> {
     let outside = |what| Failure::input("parameter", format!("{}: {what}", choosing.source));
     choosing.region(origin).map_err(outside)
+}
+
+/// A region without a pixel of the grid, in the file's positions: the core counts from its first pixel.
+fn in_its_terms(error: Error, choosing: &Choosing, grid: ([i32; 2], [u32; 2])) -> Failure {
+    let Error::Parameter {
+        name: "region",
+        what,
+    } = &error
+    else {
+        return error.into();
+    };
+    if !what.contains("holds no pixel") {
+        return error.into();
+    }
+    let option = match (&choosing.pixel, &choosing.rect) {
+        (Some(_), _) => "--pixel",
+        (_, Some(_)) => "--rect",
+        _ => "--polygon",
+    };
+    let (first, size) = grid;
+    let last = |axis: usize| i64::from(first[axis]) + i64::from(size[axis]) - 1;
+    let what = format!(
+        "{}: {option} holds no pixel of the grid, which spans x={} to {} and y={} to {}",
+        choosing.source,
+        first[0],
+        last(0),
+        first[1],
+        last(1)
+    );
+    Failure::input("parameter", what)
 }
 
 /// How much was found.
