@@ -561,6 +561,84 @@ fn bad_spectra_are_named() {
 }
 
 #[test]
+fn bad_spectra_are_left_out_of_regions() {
+    let sample = Sample::random(38, [4, 3, 1], 400, MIXED);
+    for shared in [false, true] {
+        let Pair {
+            mut dataset,
+            mut ibd,
+        } = pair_of(&sample, shared);
+        let [one, other, last] = [1, 4, dataset.spectra.len() - 1];
+        let place = |array: Array| array.at as usize..array.at as usize + 4;
+        ibd[place(dataset.spectra[one].intensity())].copy_from_slice(&f32::NAN.to_le_bytes());
+        let spectrum = dataset.spectra[other];
+        let short = Array {
+            len: spectrum.intensity().len - 1,
+            bytes: spectrum.intensity().bytes - 4,
+            ..spectrum.intensity()
+        };
+        dataset.spectra[other] = sectile::imzml::dataset::Spectrum::new(
+            spectrum.mz(),
+            short,
+            [spectrum.x, spectrum.y, spectrum.z],
+            Polarity::Unknown,
+            Representation::Centroid,
+        );
+        // The last one lies beyond the end of the ibd.
+        ibd.truncate(ibd.len() - 1);
+        assert!(dataset.settle("a.ibd", ibd.len() as u64, &[7; 16]).is_err());
+        let region = Region::Rect {
+            x0: 0,
+            y0: 0,
+            x1: 4,
+            y1: 3,
+        };
+        let wish = Wish {
+            skip_bad: true,
+            ..Wish::default()
+        };
+        let mut good = dataset.clone();
+        good.spectra = (0..)
+            .zip(&dataset.spectra)
+            .filter(|(at, _)| ![one, other, last].contains(at))
+            .map(|(_, spectrum)| *spectrum)
+            .collect();
+        for bins in [None, Some(head(&sample.store()).layout.bins)] {
+            let read = |dataset: &Dataset, wish: &Wish| {
+                let mut job = SpectrumJob::of_pair(dataset, "a.ibd", &region, bins, wish)?;
+                drive(&mut job, &ibd, WHOLE, |_| ())?;
+                let found = job.last().unwrap();
+                Ok::<_, Error>((
+                    (
+                        found.mz.to_vec(),
+                        found.intensity.to_vec(),
+                        found.max.to_vec(),
+                        found.pixels,
+                    ),
+                    (found.bad, found.first_bad),
+                ))
+            };
+            let (found, bad) = read(&dataset, &wish).unwrap();
+            assert_eq!(bad, (3, Some(one as u32)));
+            assert!(found.0.len() > 20);
+            assert_eq!(found, read(&good, &Wish::default()).unwrap().0);
+            assert!(read(&dataset, &Wish::default()).is_err());
+        }
+        // One m/z array that is bad is every spectrum's.
+        if shared {
+            ibd[16..24].copy_from_slice(&f64::NAN.to_le_bytes());
+            let mut job = SpectrumJob::of_pair(&dataset, "a.ibd", &region, None, &wish).unwrap();
+            drive(&mut job, &ibd, WHOLE, |_| ()).unwrap();
+            let found = job.last().unwrap();
+            assert_eq!(
+                (found.bad, found.pixels, found.mz.len()),
+                (dataset.spectra.len() as u64, 0, 0)
+            );
+        }
+    }
+}
+
+#[test]
 fn regions_follow_pixel_centres() {
     let on = |region: &Region, width, height| {
         let chosen = region.on(width, height, &mut Budget::new(1 << 20))?;

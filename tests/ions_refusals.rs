@@ -30,7 +30,7 @@ fn a_budget_that_is_too_small_names_the_one_that_works() {
     let needed = |arguments: &[&str]| -> String {
         let ran = run(
             folder.path(),
-            &[arguments, &["--memory", "1MiB", "--json"]].concat(),
+            &[arguments, &["--memory", "1KiB", "--json"]].concat(),
         );
         assert_eq!(ran.code, Some(3), "{ran:?}");
         let error = ran.event("error");
@@ -211,6 +211,42 @@ fn bad_spectra_stop_it_or_are_left_out_and_counted() {
             "what is left out is no data"
         );
     }
+
+    let region = [
+        "spectrum",
+        "d.imzML",
+        "--rect",
+        "5,-2,11,4",
+        "-o",
+        "r.csv",
+        "--json",
+    ];
+    let ran = run(folder.path(), &region);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(
+        ran.event("error")["message"]
+            .as_str()
+            .unwrap()
+            .contains("--skip-bad")
+    );
+    let ran = run_well(folder.path(), &[&region[..], &["--skip-bad"]].concat());
+    assert_eq!(ran.event("file")["bad_spectra"], 3);
+    assert_eq!(ran.event("file")["pixels"], spots.0.len() - 3);
+    assert!(
+        ran.stdout
+            .contains("3 spectra of the region could not be read"),
+        "{ran:?}"
+    );
+    let store = [
+        "spectrum",
+        "d.sectile",
+        "--pixel",
+        "7,0",
+        "-o",
+        "s.csv",
+        "--skip-bad",
+    ];
+    assert_eq!(run(folder.path(), &store).code, Some(2));
 
     // An ibd that was cut short: said at once, or all that lies beyond its end is left out.
     let ibd = fs::read(folder.path().join("d.ibd")).unwrap();

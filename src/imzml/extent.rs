@@ -1,7 +1,7 @@
 //! Whether an `.ibd` is the one that an index speaks of, and whether all arrays lie inside it.
 
 use crate::error::{Error, Result};
-use crate::imzml::dataset::{Array, Dataset, Spectrum};
+use crate::imzml::dataset::{Array, Dataset, Partner, Spectrum};
 use crate::imzml::value;
 
 /// Bytes of the UUID that an `.ibd` begins with.
@@ -9,7 +9,10 @@ pub const UUID: u64 = 16;
 
 /// See [`Dataset::settle`].
 pub(super) fn settle(dataset: &mut Dataset, ibd: &str, size: u64, first16: &[u8]) -> Result<()> {
-    dataset.ibd = Some(ibd.to_owned());
+    dataset.ibd = Some(Partner {
+        name: ibd.to_owned(),
+        bytes: size,
+    });
     let format = |at: u64, what: String| Error::Format {
         file: ibd.to_owned(),
         at,

@@ -63,7 +63,12 @@ pub fn run(arguments: &Spectrum, report: &mut Report) -> Result<()> {
     );
     report.event(
         "file",
-        json!({ "path": path, "values": found.values, "pixels": found.pixels }),
+        json!({
+            "path": path,
+            "values": found.values,
+            "pixels": found.pixels,
+            "bad_spectra": found.bad,
+        }),
     );
     report.line(&path);
     report.done(&prepared.tally);
@@ -125,13 +130,18 @@ fn prepare(choosing: &Choosing, cancel: &AtomicBool, report: &mut Report) -> Res
     let mut wish = Wish {
         memory: reading.memory()?,
         in_flight: u32::from(reading.in_flight),
+        skip_bad: choosing.skip_bad,
         ..Wish::default()
     };
     if !is_imzml(&choosing.source) {
-        if choosing.ibd.is_some() {
-            return Err(Failure::usage(
-                "--ibd belongs to an .imzML; a store has none",
-            ));
+        let misplaced = [
+            ("--ibd", choosing.ibd.is_some()),
+            ("--skip-bad", choosing.skip_bad),
+        ];
+        if let Some((option, _)) = misplaced.iter().find(|(_, given)| *given) {
+            return Err(Failure::usage(format!(
+                "{option} belongs to an .imzML; a store has no .ibd"
+            )));
         }
         let opened = store::open(&choosing.source, reading, cancel)?;
         let head = &opened.head;
@@ -152,7 +162,7 @@ fn prepare(choosing: &Choosing, cancel: &AtomicBool, report: &mut Report) -> Res
         ibd: choosing.ibd.as_deref(),
         options: reading.options()?,
         memory: wish.memory,
-        skip_bad: false,
+        skip_bad: choosing.skip_bad,
         cancel,
     };
     let mut tally = Tally::default();
@@ -211,6 +221,7 @@ fn in_its_terms(error: Error, choosing: &Choosing, grid: ([i32; 2], [u32; 2])) -
 struct Size {
     values: usize,
     pixels: u64,
+    bad: u64,
 }
 
 /// Runs the job and writes what it hands out.
@@ -236,7 +247,16 @@ fn collect(
             found = Size {
                 values: spectrum.mz.len(),
                 pixels: spectrum.pixels,
+                bad: spectrum.bad,
             };
+            if let Some(first) = spectrum.first_bad {
+                report.warn(&format!(
+                    "{}: {} spectra of the region could not be read and were left out; the first is \
+                     spectrum {first}",
+                    source.name(),
+                    spectrum.bad
+                ));
+            }
             write(&spectrum, choosing.pixel.is_some(), file).map_err(|failure| {
                 refused = Some(failure);
                 drive::Error::Interrupted

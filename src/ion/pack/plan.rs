@@ -203,7 +203,7 @@ pub(super) fn shape(dataset: &Dataset) -> Shape {
 /// What to call a dataset's `.ibd`: its name, or a likely one where it was not looked at.
 pub(super) fn ibd_name(dataset: &Dataset) -> String {
     let imzml = &dataset.file;
-    let name = dataset.ibd.clone();
+    let name = dataset.ibd.as_ref().map(|ibd| ibd.name.clone());
     name.or_else(|| candidates(imzml).into_iter().next())
         .unwrap_or_else(|| format!("{imzml} (its ibd)"))
 }

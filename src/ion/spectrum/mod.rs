@@ -70,6 +70,10 @@ pub struct Spectrum<'a> {
     pub max: &'a [f32],
     /// Pixels of the region that were acquired; 0 if the spectrum is empty because there was none.
     pub pixels: u64,
+    /// Spectra of a pair that could not be read and were left out; their pixels count as not acquired.
+    pub bad: u64,
+    /// The number of the first of them in the index.
+    pub first_bad: Option<u32>,
 }
 
 /// A spectrum that waits for its bytes; it hands out one item.
@@ -177,7 +181,7 @@ impl SpectrumJob {
     ///
     /// # Errors
     /// As [`SpectrumJob::of_store`]; [`Error::Format`](crate::error::Error::Format) naming the spectrum whose
-    /// arrays are of unequal length.
+    /// arrays are of unequal length, unless bad ones are skipped.
     pub fn of_pair(
         dataset: &Dataset,
         ibd: &str,
@@ -190,7 +194,7 @@ impl SpectrumJob {
         let mut free = Budget::new(u64::MAX);
         let chosen = region.on(grid.width, grid.height, &mut free)?;
         let exact = matches!(region, Region::Pixel { .. });
-        let mut pair = Pair::new(dataset, ibd, wish.slice, &chosen, exact, &mut free)?;
+        let mut pair = Pair::new(dataset, ibd, wish, &chosen, exact, &mut free)?;
         let sink = match (exact, &bins) {
             (true, _) => Exact::bytes(pair.values),
             (false, Some(bins)) => Binned::bytes(bins),
@@ -275,21 +279,30 @@ impl SpectrumJob {
         if !self.done {
             return None;
         }
-        let pixels = self.plan.pixels;
-        Some(match &self.gather {
-            Gather::Exact(exact) => Spectrum {
-                mz: &exact.mz,
-                intensity: &exact.intensity,
-                max: &[],
-                pixels,
-            },
-            _ => Spectrum {
-                mz: &self.filled.mz,
-                intensity: &self.filled.mean,
-                max: &self.filled.max,
-                pixels,
-            },
+        let (mz, intensity, max) = match &self.gather {
+            Gather::Exact(exact) => (&exact.mz, &exact.intensity, &[][..]),
+            _ => (&self.filled.mz, &self.filled.mean, &self.filled.max[..]),
+        };
+        let (bad, first_bad) = match &self.source {
+            Source::Pair(pair) => pair.bad(),
+            Source::Store(_) => (0, None),
+        };
+        Some(Spectrum {
+            mz,
+            intensity,
+            max,
+            pixels: self.pixels(),
+            bad,
+            first_bad,
         })
+    }
+
+    /// Pixels that have data: of a pair they are known when its spectra have been read.
+    fn pixels(&self) -> u64 {
+        match &self.source {
+            Source::Pair(pair) => pair.acquired(),
+            Source::Store(_) => self.plan.pixels,
+        }
     }
 
     fn work(&mut self, step: Step) -> Result<()> {
@@ -331,6 +344,7 @@ impl SpectrumJob {
 
     fn finish(&mut self) -> Result<()> {
         self.choose_bins()?;
+        let pixels = self.pixels();
         match &mut self.gather {
             Gather::Exact(exact) => {
                 if let Some(peaks) = exact.too_many() {
@@ -338,7 +352,7 @@ impl SpectrumJob {
                 }
                 exact.sort()?;
             }
-            Gather::Binned(binned) => self.filled = binned.finish(self.plan.pixels)?,
+            Gather::Binned(binned) => self.filled = binned.finish(pixels)?,
             Gather::Extent { .. } => {}
         }
         self.done = true;
