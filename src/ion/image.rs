@@ -343,7 +343,7 @@ impl Canvas {
 /// Whether a pixel's first peak can be its value as it is: f32 holds it, and it is no [`SUMMED`] and no blank.
 #[inline]
 fn is_value(single: f32, intensity: f64) -> bool {
-    f64::from(single) == intensity && single.is_finite() && single != 0.0
+    f64::from(single).to_bits() == intensity.to_bits() && single.is_finite() && single != 0.0
 }
 
 #[expect(
