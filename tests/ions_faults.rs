@@ -247,8 +247,9 @@ fn what_cannot_be_gone_on_with_begins_anew_and_says_why() {
 
 #[test]
 fn what_cannot_be_gone_on_with_is_begun_anew_by_itself() {
+    type Damage = fn(&mut Vec<u8>);
     let scene = Scene::new();
-    let damages: [(&str, fn(&mut Vec<u8>), &str); 5] = [
+    let damages: [(&str, Damage, &str); 5] = [
         (
             "state",
             |bytes| {
