@@ -102,6 +102,23 @@ fn partners_that_are_not_there_or_called_otherwise() {
             }
         }
     }
+    let absent = server.url("absent.imzML");
+    let ran = run(folder.path(), &["pack", &absent, "-o", "o.sectile"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("absent.imzML: bytes 0-15: the server answered 404"),
+        "{}",
+        ran.stderr
+    );
+    let nameless = server.url("d");
+    let ran = run(folder.path(), &["pack", &nameless, "-o", "o.sectile"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(
+        ran.stderr.contains("does not end in .imzML"),
+        "{}",
+        ran.stderr
+    );
     // What the index says is told even so.
     let ran = run(folder.path(), &["info", "d.imzML"]);
     assert_eq!(ran.code, Some(3));

@@ -118,6 +118,15 @@ impl Wanted<'_> {
     /// Asks a server for one likely name after the other.
     fn ask(&self, tally: &mut Tally) -> Result<(Source, Ibd)> {
         let names = candidates(self.imzml);
+        if names.is_empty() {
+            return Err(Failure::input(
+                "missing",
+                format!(
+                    "{}: does not end in .imzML, so that its .ibd cannot be guessed; name it with --ibd",
+                    self.imzml
+                ),
+            ));
+        }
         for name in &names {
             match self.look(name, tally) {
                 // Some stores of objects answer 403 for what is not there.
@@ -131,6 +140,8 @@ impl Wanted<'_> {
                 looked => return Ok(looked?),
             }
         }
+        // Where the .imzML is not there either, that is what to say.
+        self.look(self.imzml, tally)?;
         let shown: Vec<String> = names
             .iter()
             .filter_map(|name| Source::open(name, &self.options).ok())
