@@ -364,6 +364,31 @@ fn errors_name_the_ibd_that_was_given() {
 }
 
 #[test]
+fn sums_that_f32_does_not_hold_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spots = Spots::disc(6, 100);
+    spots.0[3].intensity.fill(f32::MAX);
+    spots.write(folder.path(), "d");
+    run_well(folder.path(), &["pack", "d.imzML", "-o", "d.sectile"]);
+    let draw = |da: &str| {
+        let list = [
+            "ion",
+            "d.sectile",
+            "--mz",
+            "500",
+            "--da",
+            da,
+            "-o",
+            "d.npy",
+            "--json",
+        ];
+        run_well(folder.path(), &list).stdout
+    };
+    assert!(draw("499").contains("the sums of 1 pixels are beyond what f32 holds"));
+    assert!(!draw("1e-9").contains("beyond"));
+}
+
+#[test]
 fn stores_that_are_none() {
     let folder = tempfile::tempdir().unwrap();
     Spots::disc(6, 100).write(folder.path(), "it's µ");

@@ -243,6 +243,13 @@ impl Hall {
         let path = self.gallery.take(image.index, values)?;
         let Window { lo, hi } = image.window;
         let mass = &drawing.mz[image.index];
+        let beyond = values.iter().filter(|value| value.is_infinite()).count();
+        if beyond > 0 {
+            report.warn(&format!(
+                "m/z {}: the sums of {beyond} pixels are beyond what f32 holds (3.4e38) and became infinite",
+                mass.text
+            ));
+        }
         report.event(
             "image",
             json!({
