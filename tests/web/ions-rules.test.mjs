@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseMz, parseTolerance } from '../../www/ions/ion-list.js';
-import { binaryBeside, fromAddress, fromFiles, nameOf } from '../../www/ions/pair.js';
+import { binaryBeside, fromAddress, fromFiles, nameOf, stem } from '../../www/ions/pair.js';
 import { centre, highest, neighbour, peakAt } from '../../www/ions/peaks.js';
 import { aspectOf, IonPlane } from '../../www/ions/plane.js';
 import { rectangle } from '../../www/ions/region.js';
@@ -33,11 +33,12 @@ describe('rules of the ion page', () => {
     assert.equal(nameOf({ pair: { imzml: { file: xml }, ibd: { file: ibd } } }), 'Kidney.IMZML');
     assert.throws(() => fromFiles([xml]), /the \.ibd file that holds them is missing.*Kidney\.ibd/);
     assert.throws(() => fromFiles([ibd]), /the \.imzML file that describes them is missing.*kidney\.imzML/);
-    assert.throws(() => fromFiles([file('x.raw')]), /x\.raw can be opened|x\.raw/);
+    assert.throws(() => fromFiles([file('x.raw')]), /: x\.raw cannot be opened here/);
     assert.throws(() => fromFiles([store, file('b.sectile')]), /2 stores/);
     assert.throws(() => fromFiles([xml, file('b.imzml'), ibd]), /2 imzML files/);
     assert.throws(() => fromFiles([xml, file('a.ibd'), file('b.ibd')]), /None of a\.ibd, b\.ibd has the name of Kidney/);
     assert.throws(() => fromFiles([]), /Nothing can be opened/);
+    assert.deepEqual(['liver.v2', 'liver.v2.imzML', 'a.SECTILE', 'b (2)'].map(stem), ['liver.v2', 'liver.v2', 'a', 'b (2)']);
   });
 
   test('addresses: a store, or an imzML file with its ibd beside it', () => {

@@ -106,11 +106,11 @@ export class IonCompute extends Remote {
    * The spectrum of one pixel. From the imzML pair where it was opened by one; otherwise the whole store
    * is read: {@link planSpectrum} says how much that is.
    * @param {{x: number, y: number, slice?: number}} where row 0 is the top one
-   * @param {{signal?: AbortSignal}} [options]
+   * @param {{signal?: AbortSignal, onProgress?: (reading: import('../core/ion-store.js').Reading) => void}} [options]
    * @returns {Promise<{mz: Float64Array, intensity: Float64Array, from: 'pair' | 'store', requests: number, bytes: number}>}
    */
-  spectrum(where, { signal } = {}) {
-    return this.call('spectrum', where, { signal });
+  spectrum(where, { signal, onProgress } = {}) {
+    return this.call('spectrum', where, { signal, on: { progress: onProgress } });
   }
 
   /**
@@ -126,10 +126,10 @@ export class IonCompute extends Remote {
    * The mean spectrum of the acquired pixels in a rectangle (`[x0, y0, x1, y1]`, half-open) or a polygon
    * (`[[x, y], …]`).
    * @param {{rect?: number[], polygon?: number[][], slice?: number}} where
-   * @param {{signal?: AbortSignal}} [options]
+   * @param {{signal?: AbortSignal, onProgress?: (reading: import('../core/ion-store.js').Reading) => void}} [options]
    */
-  region(where, { signal } = {}) {
-    return this.call('region', where, { signal });
+  region(where, { signal, onProgress } = {}) {
+    return this.call('region', where, { signal, on: { progress: onProgress } });
   }
 
   /** @param {object} image @param {{alpha?: boolean}} [options] @returns {Promise<Blob>} a 16-bit PNG */
