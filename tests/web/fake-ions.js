@@ -67,7 +67,7 @@ export class IonCompute {
       record.packed = step;
       const phase = step < 3 ? 'index' : step < 12 ? 'read' : 'sort';
       const plan = { payload_bytes: 251e6, requests: 62, spill_bytes: 188e6, store_bytes_estimate: 90e6, peak_bytes: 61e6 };
-      onProgress?.({ phase, done: step * 12e6, total: STEPS * 12e6, seconds_left: (STEPS - step) * 2, peak_bytes: 41e6, plan });
+      onProgress?.({ phase, done: step * 12e6, total: STEPS * 12e6, overall: step / STEPS, seconds_left: (STEPS - step) * 2, peak_bytes: 41e6, plan });
     }
     record.packed = 0;
   }

@@ -4,9 +4,10 @@ import { absolute, Remote } from '../core/remote.js';
 /**
  * @typedef {object} Progress of packing
  * @property {string} phase `index` while the XML is read, `plan` once, then those of the job
- * @property {number} done
+ * @property {number} done of this phase
  * @property {number} total in the same unit as `done`
- * @property {number | null} seconds_left of this phase, once there is something to go by
+ * @property {number} overall part of the whole that is done, 0 to 1; it never goes back
+ * @property {number | null} seconds_left of the whole, once there is something to go by
  * @property {number} peak_bytes of the core's memory so far
  * @property {object} [plan] with the phase `plan`: what packing will read, hold and write
  *

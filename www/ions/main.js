@@ -147,7 +147,7 @@ class Page {
     this.spectrum.clear();
     say(byId('title'), nameOf(source));
     document.title = `${nameOf(source)} · Sectile`;
-    const opening = this.session.open(source, { memory, keep: this.open.keep, skipBad });
+    const opening = this.session.open(source, { memory, keep: this.open.keep, skipBad, first: ({ slices }) => this.first(slices) });
     this.changed();
     try {
       await opening;
@@ -166,7 +166,6 @@ class Page {
     const { info, source } = this.session;
     showFacts(info, Boolean(source.pair) && !info.kept);
     say(byId('title'), headline(nameOf(source), info));
-    this.controls.slices(info.slices);
     this.spectrum.opened();
     this.open.list();
     if (info.packed) this.toldPacked(info);
@@ -200,6 +199,12 @@ class Page {
     for (let i = 0; i < mz.length; i += 1) if (mean[i] > (top < 0 ? 0 : mean[top])) top = i;
     if (top >= 0) this.state.mz = [Number(mz[top].toFixed(5))];
     settle(this.state);
+  }
+
+  /** What a dataset with these z slices is going to be asked for as soon as it is open. */
+  first(slices) {
+    this.controls.slices(slices);
+    return { ions: this.wanted.map(({ at }) => this.ion(at)), how: this.how() };
   }
 
   /** The ions that are to be shown, with their channels. */

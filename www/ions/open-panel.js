@@ -81,6 +81,8 @@ export class OpenPanel {
 
   /** Lists what is kept; nothing where the browser has no such storage. */
   async list() {
+    // A core that has stopped is started again by a person, not in passing.
+    if (this.session.stopped) return;
     let kept = [];
     try {
       kept = await this.session.core().kept();
