@@ -5,6 +5,7 @@ import { parseMz, parseTolerance } from '../../www/ions/ion-list.js';
 import { binaryBeside, fromAddress, fromFiles, nameOf, stem } from '../../www/ions/pair.js';
 import { centre, highest, neighbour, peakAt } from '../../www/ions/peaks.js';
 import { aspectOf, IonPlane } from '../../www/ions/plane.js';
+import { refusal } from '../../www/ions/refusal.js';
 import { rectangle } from '../../www/ions/region.js';
 import { barLength, lengthText } from '../../www/ions/scale-bar.js';
 import { formatFragment, initialState, parseFragment } from '../../www/ions/state.js';
@@ -117,6 +118,14 @@ describe('rules of the ion page', () => {
     assert.equal(aspectOf([100, 50]), 2);
     assert.equal(aspectOf(null), 1);
     assert.equal(aspectOf([10, null]), 1);
+  });
+
+  test('too little memory is said in the words of the page', () => {
+    const error = (have, need) => Object.assign(new Error(`the memory budget is ${have} bytes, but packing this dataset needs ${need} bytes; give at least --memory ${Math.ceil(need / 1024)}KiB`), { code: 'budget' });
+    const said = refusal(error(5005647, 5135824), 8 << 20);
+    assert.match(said, /^Packing this dataset does not fit into 8.MiB of memory\. Write 9 MiB or more under/);
+    assert.match(refusal(error(4194304, 2097152), 3 << 20), /Write 6 MiB or more/);
+    assert.equal(refusal(new Error('x: byte 5: cut short'), 1), 'x: byte 5: cut short');
   });
 
   test('a rectangle holds whole pixels, at least one', () => {

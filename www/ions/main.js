@@ -17,6 +17,7 @@ import { OpenPanel } from './open-panel.js';
 import { PackingPanel } from './packing-panel.js';
 import { isLocal, nameOf } from './pair.js';
 import { Readout } from './readout.js';
+import { refusal } from './refusal.js';
 import { RegionTool } from './region.js';
 import { ScaleBar } from './scale-bar.js';
 import { Session } from './session.js';
@@ -158,7 +159,7 @@ class Page {
       byId('sources').open = true;
       // A core that has stopped has told its own story, with a way on.
       if (this.session.stopped) return;
-      this.notice.show('error', error.message, source.pair && !skipBad && BAD_SPECTRUM.test(error.message) ? { label: 'Leave out bad spectra', run: () => this.load(source, true) } : undefined);
+      this.notice.show('error', refusal(error, memory), source.pair && !skipBad && BAD_SPECTRUM.test(error.message) ? { label: 'Leave out bad spectra', run: () => this.load(source, true) } : undefined);
     }
   }
 
@@ -356,7 +357,7 @@ class Page {
   }
 
   failed(error) {
-    this.notice.show('error', error?.message || String(error));
+    this.notice.show('error', refusal(error, this.session.memory));
   }
 
   retired(reason) {
