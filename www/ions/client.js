@@ -149,6 +149,12 @@ export class IonCompute extends Remote {
     return this.call('kept');
   }
 
+  /** What {@link clean} would remove. @returns {Promise<{count: number, bytes: number}>} */
+  async leftovers() {
+    await this.started;
+    return this.call('leftovers');
+  }
+
   /** Removes a kept store. @param {string} name */
   remove(name) {
     return this.call('remove', { name });

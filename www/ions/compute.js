@@ -71,6 +71,11 @@ const calls = {
     return (await OpfsFolder.open()).kept();
   },
 
+  async leftovers() {
+    if (!OpfsFolder.available()) return { count: 0, bytes: 0 };
+    return (await OpfsFolder.open()).leftovers();
+  },
+
   async remove({ name }) {
     await (await OpfsFolder.open()).remove(name);
   },

@@ -13,7 +13,7 @@ import { Exports } from './export.js';
 import { headline, showFacts } from './facts.js';
 import { IonList } from './ion-list.js';
 import { bindKeys } from './keyboard.js';
-import { OpenPanel } from './open-panel.js';
+import { OpenPanel, STORAGE } from './open-panel.js';
 import { PackingPanel } from './packing-panel.js';
 import { isLocal, nameOf } from './pair.js';
 import { Readout } from './readout.js';
@@ -165,7 +165,7 @@ class Page {
 
   async opened() {
     const { info, source } = this.session;
-    showFacts(info, Boolean(source.pair) && !info.kept);
+    showFacts(info, STORAGE && Boolean(source.pair) && !info.kept);
     say(byId('title'), headline(nameOf(source), info));
     this.spectrum.opened();
     this.open.list();

@@ -1,13 +1,11 @@
 import { formatBytes } from '../app/bytes.js';
 import { byId, make, say } from '../app/dom.js';
 import { formatCount, formatSeconds } from '../app/format.js';
+import { STORAGE } from './open-panel.js';
 import { isLocal, nameOf } from './pair.js';
 
 /** The phases of packing, in words. */
 const PHASES = { index: 'Reading the imzML', plan: 'Planning', read: 'Reading the spectra', sort: 'Sorting by m/z', done: 'Finishing' };
-
-/** Whether the browser gives this page storage of its own, from which packing can go on. */
-const STORAGE = Boolean(globalThis.navigator?.storage?.getDirectory);
 
 /** How far opening and packing are; cancel, and going on afterwards. */
 export class PackingPanel {
@@ -85,7 +83,7 @@ export class PackingPanel {
       row.append(make('dt', '', name), make('dd', '', value));
       list.append(row);
     };
-    add('To read', `${formatBytes(plan.payload_bytes)} in ${formatCount(plan.requests)} requests`);
+    add('To read', `${formatBytes(plan.payload_bytes)} in ${formatCount(plan.requests)} request${plan.requests === 1 ? '' : 's'}`);
     add('Scratch space', formatBytes(plan.spill_bytes));
     add('Store, about', formatBytes(plan.store_bytes_estimate));
     add('Peak memory', `${formatBytes(plan.peak_bytes)} of ${formatBytes(this.session.memory)}`);
