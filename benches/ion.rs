@@ -62,7 +62,7 @@ fn main() {
                 };
                 let range = block.find(window.lo, window.hi).unwrap();
                 block
-                    .visit_groups(range, |pixels, values| canvas.add_all(pixels, values))
+                    .visit_groups(range, |pixels, values| canvas.add_group(pixels, values))
                     .unwrap();
             }
             hits += canvas.finish().unwrap().hits;

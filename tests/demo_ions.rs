@@ -256,14 +256,9 @@ fn packed_in_whatever_memory_it_gives_the_images_of_a_full_scan() {
     assert!(read("8MiB.sectile") == read("256MiB.sectile"));
 
     let mz: Vec<String> = tissue.truth.iter().map(|ion| ion.mz.to_string()).collect();
-    run(&[
-        "ion",
-        "8MiB.sectile",
-        "--mz",
-        &mz.join(","),
-        "-o",
-        "ions.npy",
-    ]);
+    let mut words = vec!["ion", "8MiB.sectile", "-o", "ions.npy", "--mz"];
+    words.extend(mz.iter().map(String::as_str));
+    run(&words);
     let bytes = read("ions.npy");
     let pixels = usize::try_from(tissue.dataset.grid.pixels()).unwrap();
     let values = bytes[bytes.len() - mz.len() * pixels * 4..].as_chunks().0;

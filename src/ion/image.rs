@@ -10,6 +10,7 @@
 use super::window::Window;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::store::block::Intensities;
 
 /// The image of one window from peaks in memory: `[pixels]` sums.
 ///
@@ -216,33 +217,62 @@ impl Canvas {
 
     /// Adds one peak; one in another slice is passed over.
     pub fn add(&mut self, pixel: u32, intensity: f64) {
-        self.add_all(&[pixel], &[intensity]);
+        let at = pixel.wrapping_sub(self.first);
+        let Some(value) = self.values.get_mut(at as usize) else {
+            return;
+        };
+        self.hits += 1;
+        let single = narrowed(intensity);
+        let whole = f64::from(single).to_bits() == intensity.to_bits() && single.is_finite();
+        if *value == 0.0 && whole && single != 0.0 {
+            *value = single;
+            self.max = self.max.max(single);
+        } else if !self.sum(at, intensity) {
+            return;
+        }
+        self.list(at);
     }
 
-    /// Adds peaks in their order: peak i is `intensities[i]` in `pixels[i]`. Those in another slice are passed over.
-    pub fn add_all(&mut self, pixels: &[u32], intensities: &[f64]) {
+    /// Adds peaks of a store in their order: peak i lies in `pixels[i]`. Those in another slice are passed over.
+    pub fn add_group(&mut self, pixels: &[u32], intensities: Intensities<'_>) {
+        match intensities {
+            Intensities::F32(values) => self.add_singles(pixels, values),
+            Intensities::F64(values) => {
+                for (pixel, value) in pixels.iter().zip(values) {
+                    self.add(*pixel, *value);
+                }
+            }
+        }
+    }
+
+    /// As [`Canvas::add`], of finite f32, which is most of the time of an image.
+    fn add_singles(&mut self, pixels: &[u32], intensities: &[f32]) {
         let first = self.first;
-        let (mut listed, mut hits, mut max) = (self.listed, self.hits, self.max);
+        let (mut hits, mut max) = (self.hits, self.max);
         for (pixel, intensity) in pixels.iter().zip(intensities) {
             let at = pixel.wrapping_sub(first);
             let Some(value) = self.values.get_mut(at as usize) else {
                 continue;
             };
             hits += 1;
-            let single = narrowed(*intensity);
-            if *value == 0.0 && is_value(single, *intensity) {
-                *value = single;
-                max = if single > max { single } else { max };
-            } else if !self.sum(at, *intensity) {
+            if *value == 0.0 && *intensity != 0.0 {
+                *value = *intensity;
+                max = if *intensity > max { *intensity } else { max };
+            } else if !self.sum(at, f64::from(*intensity)) {
                 continue;
             }
-            // Each pixel comes here once, with its first peak, so there is a place for it.
-            if let Some(place) = self.touched.get_mut(listed) {
-                *place = at;
-                listed += 1;
-            }
+            self.list(at);
         }
-        (self.listed, self.hits, self.max) = (listed, hits, max);
+        (self.hits, self.max) = (hits, max);
+    }
+
+    /// Remembers a pixel that has its first peak. Each has one, so there is a place for it.
+    #[inline]
+    fn list(&mut self, at: u32) {
+        if let Some(place) = self.touched.get_mut(self.listed) {
+            *place = at;
+            self.listed += 1;
+        }
     }
 
     /// Adds what cannot be a value by itself: a second peak of a pixel, or one that f32 does not hold. Whether
@@ -338,12 +368,6 @@ impl Canvas {
         self.fell = false;
         self.stray = None;
     }
-}
-
-/// Whether a pixel's first peak can be its value as it is: f32 holds it, and it is no [`SUMMED`] and no blank.
-#[inline]
-fn is_value(single: f32, intensity: f64) -> bool {
-    f64::from(single) == intensity && single.is_finite() && single != 0.0
 }
 
 #[expect(

@@ -251,7 +251,7 @@ impl ImagesJob {
             let block = Block::again(head, n as usize, bytes)?;
             let range = block.find(window.lo, window.hi)?;
             block.visit_groups(range, |pixels, intensities| {
-                canvas.add_all(pixels, intensities)
+                canvas.add_group(pixels, intensities);
             })?;
         }
         Ok(())

@@ -12,6 +12,15 @@ use super::real::Real;
 use crate::crc::checksum;
 use crate::error::{Error, Result};
 
+/// Intensities of some peaks, in the store's precision.
+#[derive(Debug, Clone, Copy)]
+pub enum Intensities<'v> {
+    /// f32.
+    F32(&'v [f32]),
+    /// f64.
+    F64(&'v [f64]),
+}
+
 /// The bytes of one block, checked.
 ///
 /// Peaks are counted from 0 in the block. A value is checked when it is decoded: whatever the bytes,
@@ -118,10 +127,58 @@ impl<'a> Block<'a> {
         if n + 1 == self.groups() && below(self.last_key()) {
             return Ok(self.len);
         }
-        let mut keys = [0; GROUP];
+        // Keys that ascend are counted while they are summed up: nothing is written and searched.
         let group = self.group(n);
-        self.keys(n, &group, &mut keys)?;
-        Ok(n * GROUP + keys[..group.len].partition_point(|key| below(*key)))
+        let mut count = 0;
+        let see = |key| count += usize::from(below(key));
+        match self.head.layout.contents.mz {
+            Real::F32 => {
+                let mut deltas = [0; GROUP];
+                self.narrow(group.at, &group, group.mz, 0..group.len, &mut deltas);
+                let deltas = deltas[..group.len].iter().map(|delta| u64::from(*delta));
+                self.ascend(n, &group, deltas, see)?;
+            }
+            Real::F64 => {
+                let mut deltas = [0; GROUP];
+                let deltas = &mut deltas[..group.len];
+                self.wide(group.at, &group, group.mz, 0, deltas);
+                self.ascend(n, &group, deltas.iter().copied(), see)?;
+            }
+        }
+        Ok(n * GROUP + count)
+    }
+
+    /// Shows the keys of a group's deltas.
+    fn ascend(
+        &self,
+        n: usize,
+        group: &Group,
+        deltas: impl Iterator<Item = u64>,
+        mut see: impl FnMut(u64),
+    ) -> Result<()> {
+        let mut key = group.first;
+        // The table's key is that of the first peak, on which the search among groups relies.
+        let mut first = true;
+        let mut ascending = true;
+        for delta in deltas {
+            let next = key.wrapping_add(delta);
+            ascending &= next >= key && (!first || delta == 0);
+            first = false;
+            key = next;
+            see(key);
+        }
+        let next = if n + 1 < self.groups() {
+            self.first_key(n + 1)
+        } else {
+            self.last_key()
+        };
+        if !ascending || first || key > next {
+            let what = format!(
+                "the m/z of group {n} do not ascend from the one in its table; the store is damaged"
+            );
+            return Err(self.format(group.at, what));
+        }
+        Ok(())
     }
 
     /// Decodes the m/z of a range of peaks.
@@ -155,9 +212,16 @@ impl<'a> Block<'a> {
     /// About 3 ns a peak in WebAssembly; only the groups of the range are looked at.
     #[inline]
     pub fn visit(&self, range: Range<usize>, mut show: impl FnMut(u32, f64)) -> Result<()> {
-        self.visit_groups(range, |pixels, intensities| {
-            for (pixel, intensity) in pixels.iter().zip(intensities) {
-                show(*pixel, *intensity);
+        self.visit_groups(range, |pixels, intensities| match intensities {
+            Intensities::F32(values) => {
+                for (pixel, value) in pixels.iter().zip(values) {
+                    show(*pixel, f64::from(*value));
+                }
+            }
+            Intensities::F64(values) => {
+                for (pixel, value) in pixels.iter().zip(values) {
+                    show(*pixel, *value);
+                }
             }
         })
     }
@@ -171,52 +235,81 @@ impl<'a> Block<'a> {
     pub fn visit_groups(
         &self,
         range: Range<usize>,
-        mut show: impl FnMut(&[u32], &[f64]),
+        mut show: impl FnMut(&[u32], Intensities<'_>),
     ) -> Result<()> {
-        let mut intensities = [0.0; GROUP];
         let mut pixels = [0; GROUP];
-        for (n, part) in self.parts(range) {
-            self.hits(n, part.clone(), &mut intensities, &mut pixels)?;
-            show(&pixels[part.clone()], &intensities[part]);
+        match self.head.layout.contents.intensity {
+            Real::F32 => {
+                let mut values = [0.0; GROUP];
+                for (n, part) in self.parts(range) {
+                    self.singles(n, part.clone(), &mut values, &mut pixels)?;
+                    show(&pixels[part.clone()], Intensities::F32(&values[part]));
+                }
+            }
+            Real::F64 => {
+                let mut values = [0.0; GROUP];
+                for (n, part) in self.parts(range) {
+                    self.doubles(n, part.clone(), &mut values, &mut pixels)?;
+                    show(&pixels[part.clone()], Intensities::F64(&values[part]));
+                }
+            }
         }
         Ok(())
     }
 
-    /// Decodes intensities and pixels of a part of a group, each into its place.
-    fn hits(
+    /// Decodes f32 intensities and pixels of a part of a group, each into its place.
+    fn singles(
         &self,
         n: usize,
         part: Range<usize>,
-        intensities: &mut [f64; GROUP],
+        values: &mut [f32; GROUP],
         pixels: &mut [u32; GROUP],
     ) -> Result<()> {
         let group = self.group(n);
-        let real = self.head.layout.contents.intensity;
         let at = group.at + group.mz.bytes(group.len);
-        let pixels_at = at + group.intensity.bytes(group.len);
-        let finite = match real {
-            Real::F32 => {
-                let mut orders = [0; GROUP];
-                self.narrow(at, &group, group.intensity, part.clone(), &mut orders);
-                single(
-                    &orders[part.clone()],
-                    group.base,
-                    &mut intensities[part.clone()],
-                )
-            }
-            Real::F64 => {
-                let mut orders = [0; GROUP];
-                let orders = &mut orders[part.clone()];
-                self.wide(at, &group, group.intensity, part.start, orders);
-                double(orders, group.base, &mut intensities[part.clone()])
-            }
-        };
-        unpack_narrow(
-            self.from(pixels_at),
-            group.pixel_width,
-            part.clone(),
-            pixels,
-        );
+        let mut orders = [0; GROUP];
+        self.narrow(at, &group, group.intensity, part.clone(), &mut orders);
+        let finite = single(&orders[part.clone()], group.base, &mut values[part.clone()]);
+        self.finite(at, finite)?;
+        self.pixels(at, &group, part, pixels)
+    }
+
+    /// As [`Block::singles`], of f64 intensities.
+    fn doubles(
+        &self,
+        n: usize,
+        part: Range<usize>,
+        values: &mut [f64; GROUP],
+        pixels: &mut [u32; GROUP],
+    ) -> Result<()> {
+        let group = self.group(n);
+        let at = group.at + group.mz.bytes(group.len);
+        let mut orders = [0; GROUP];
+        let some = &mut orders[part.clone()];
+        self.wide(at, &group, group.intensity, part.start, some);
+        let finite = double(some, group.base, &mut values[part.clone()]);
+        self.finite(at, finite)?;
+        self.pixels(at, &group, part, pixels)
+    }
+
+    fn finite(&self, at: usize, finite: bool) -> Result<()> {
+        if finite {
+            return Ok(());
+        }
+        let what = "an intensity is not a finite number; the store is damaged".to_owned();
+        Err(self.format(at, what))
+    }
+
+    /// Decodes pixels of a part of a group, each into its place; `at` is where the intensities are.
+    fn pixels(
+        &self,
+        at: usize,
+        group: &Group,
+        part: Range<usize>,
+        pixels: &mut [u32; GROUP],
+    ) -> Result<()> {
+        let at = at + group.intensity.bytes(group.len);
+        unpack_narrow(self.from(at), group.pixel_width, part.clone(), pixels);
         let mut outermost = 0;
         for pixel in &mut pixels[part] {
             *pixel = pixel.saturating_add(group.least_pixel);
@@ -227,10 +320,6 @@ impl<'a> Block<'a> {
                 "a peak lies in pixel {outermost} of an image of {} pixels; the store is damaged",
                 self.head.pixels()
             );
-            return Err(self.format(pixels_at, what));
-        }
-        if !finite {
-            let what = "an intensity is not a finite number; the store is damaged".to_owned();
             return Err(self.format(at, what));
         }
         Ok(())
@@ -238,7 +327,7 @@ impl<'a> Block<'a> {
 
     /// Decodes the keys of a group into the first places of `keys`.
     fn keys(&self, n: usize, group: &Group, keys: &mut [u64; GROUP]) -> Result<()> {
-        let deltas = &mut keys[..group.len];
+        let mut deltas = [0; GROUP];
         match self.head.layout.contents.mz {
             Real::F32 => {
                 let mut narrow = [0; GROUP];
@@ -247,29 +336,14 @@ impl<'a> Block<'a> {
                     *delta = u64::from(narrow);
                 }
             }
-            Real::F64 => self.wide(group.at, group, group.mz, 0, deltas),
+            Real::F64 => self.wide(group.at, group, group.mz, 0, &mut deltas[..group.len]),
         }
-        let mut key = group.first;
-        // The table's key is that of the first peak, on which the search among groups relies.
-        let mut ascending = deltas.first() == Some(&0);
-        for delta in deltas {
-            let next = key.wrapping_add(*delta);
-            ascending &= next >= key;
-            key = next;
-            *delta = key;
-        }
-        let next = if n + 1 < self.groups() {
-            self.first_key(n + 1)
-        } else {
-            self.last_key()
-        };
-        if !ascending || key > next {
-            let what = format!(
-                "the m/z of group {n} do not ascend from the one in its table; the store is damaged"
-            );
-            return Err(self.format(group.at, what));
-        }
-        Ok(())
+        let mut places = keys.iter_mut();
+        self.ascend(n, group, deltas[..group.len].iter().copied(), |key| {
+            if let Some(place) = places.next() {
+                *place = key;
+            }
+        })
     }
 
     /// Decodes a part of a column of 32-bit values, without base or sum, each into its place.
@@ -360,16 +434,15 @@ impl<'a> Block<'a> {
 
 /// Intensities of orders relative to a base; whether all are finite.
 #[expect(clippy::cast_possible_truncation, reason = "such orders have 32 bits")]
-fn single(orders: &[u32], base: u64, out: &mut [f64]) -> bool {
+fn single(orders: &[u32], base: u64, out: &mut [f32]) -> bool {
     let base = base as u32;
     let mut finite = true;
     for (order, out) in orders.iter().zip(out) {
         let order = order.wrapping_add(base);
         // The sign bit says which way the order was turned.
         let turned = (order.cast_signed() >> 31).cast_unsigned();
-        let value = f32::from_bits(order ^ (!turned | 1 << 31));
-        finite &= value.is_finite();
-        *out = f64::from(value);
+        *out = f32::from_bits(order ^ (!turned | 1 << 31));
+        finite &= out.is_finite();
     }
     finite
 }

@@ -1,10 +1,8 @@
 //! The same dataset however the bytes arrive, and memory that does not grow with the XML.
 
-use std::fmt::Write;
-
 use sectile::imzml::reader::Reader;
 
-use crate::text::{END, MEMORY, Xml, drive, read, read_in, scan, spectrum, term};
+use crate::text::{END, MEMORY, Xml, drive, read, read_in};
 
 /// Everything that a cut may fall into.
 fn awkward() -> String {
@@ -64,35 +62,6 @@ fn a_file_that_changes_is_noticed() {
     assert!(matches!(reader.step(), Ok(Step::Need(_))));
     let error = reader.feed(6, b"  ", Some(4 << 20)).unwrap_err();
     assert!(error.to_string().contains("changed"));
-}
-
-/// A spectrum as long as real ones are, about 2.4 KB.
-pub(crate) fn long_spectrum(index: u64) -> String {
-    let at = 16 + index * 24_000;
-    let mut terms = String::new();
-    for (accession, name) in [
-        ("MS:1000579", "MS1 spectrum"),
-        ("MS:1000511", "ms level"),
-        ("MS:1000128", "profile spectrum"),
-        ("MS:1000129", "negative scan"),
-        ("MS:1000285", "total ion current"),
-        ("MS:1000504", "base peak m/z"),
-        ("MS:1000505", "base peak intensity"),
-        ("MS:1000528", "lowest observed m/z"),
-        ("MS:1000527", "highest observed m/z"),
-    ] {
-        writeln!(terms, "      {}", term(accession, name, "123.456789")).unwrap();
-    }
-    terms += &scan(
-        &(index % 500 + 1).to_string(),
-        &(index / 500 + 1).to_string(),
-    );
-    let arrays = [("mz", at), ("intensity", at + 16_000)].map(|(group, at)| {
-        let bytes = if group == "mz" { "16000" } else { "8000" };
-        crate::text::array(group, &at.to_string(), "2000", bytes)
-    });
-    let text = spectrum(&terms, &arrays).replace("<cvParam", "\n          <cvParam");
-    text.replace("><", ">\n        <")
 }
 
 #[test]
@@ -170,29 +139,4 @@ fn an_index_that_does_not_fit_is_refused() {
     assert_eq!(error.code(), "budget");
     assert_eq!(reader.push(b"more").unwrap_err(), error, "the error stays");
     assert!(reader.peak() <= 20_000);
-}
-
-/// `cargo test --release --no-default-features --test imzml -- --ignored --nocapture speed`
-#[test]
-#[ignore = "a measurement, not a test"]
-fn speed() {
-    const COUNT: u64 = 20_000;
-    let mut text = Xml::row(0).head(COUNT);
-    for index in 0..COUNT {
-        text += &long_spectrum(index);
-    }
-    text += END;
-    let started = std::time::Instant::now();
-    let mut reader = Reader::new("big.imzML", 64 << 20);
-    for part in text.as_bytes().chunks(1 << 20) {
-        reader.push(part).unwrap();
-    }
-    assert_eq!(reader.finish().unwrap().spectra.len() as u64, COUNT);
-    let seconds = started.elapsed().as_secs_f64();
-    println!(
-        "{:.0} spectra/s, {:.0} MB/s, {} bytes a spectrum",
-        COUNT as f64 / seconds,
-        text.len() as f64 / seconds / 1e6,
-        text.len() as u64 / COUNT
-    );
 }

@@ -59,7 +59,7 @@ impl TimedIons {
                 let block = Block::again(&self.head, n, bytes)?;
                 let peaks = block.find(window.lo, window.hi)?;
                 let canvas = &mut self.canvas;
-                block.visit_groups(peaks, |pixels, values| canvas.add_all(pixels, values))?;
+                block.visit_groups(peaks, |pixels, values| canvas.add_group(pixels, values))?;
             }
             self.hits += self.canvas.finish()?.hits;
         }
