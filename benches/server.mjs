@@ -1,17 +1,19 @@
 // A server with one slow line, for measuring whole jobs:
 //
 //   node benches/server.mjs [--latency-ms 50] [--mb-per-s 100] [--count 40] [--width 2048]
-//                           [--height 2048] [--origins 1] [--port 0]
+//                           [--height 2048] [--origins 1] [--port 0] [--folder DIR]
 //
 // GET /exposure_00.fits ... are synthetic exposures, the same at every start, made as they are sent;
-// /exposures.txt lists them. Each answer waits for the latency; all bodies together share the
+// /exposures.txt lists them. GET /files/NAME is a file of the folder, if one is given. Each answer waits for the latency; all bodies together share the
 // bandwidth (1 MB is 10^6 bytes), piece by piece in turn, as on one line. With several origins the
 // same server listens on as many ports and the list spreads the exposures over them, because a
 // browser opens six connections an origin. GET /__log answers { requests, bytes, busy_ms, cpu_ms },
 // GET /__reset clears it. The first line on stdout is the address, with a slash at its end.
 // Loopback only; no packages.
 
+import { openSync, readSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /** Bytes that are sent at once: the grain of the bandwidth. */
@@ -24,7 +26,7 @@ const PERIOD = 1048573;
 
 const options = parseArgs({
   options: Object.fromEntries(
-    ['latency-ms', 'mb-per-s', 'count', 'width', 'height', 'origins', 'port'].map((name) => [
+    ['latency-ms', 'mb-per-s', 'count', 'width', 'height', 'origins', 'port', 'folder'].map((name) => [
       name, { type: 'string' },
     ]),
   ),
@@ -131,12 +133,44 @@ const servers = [];
 const addressOf = (server) => `http://127.0.0.1:${server.address().port}/`;
 const nameOf = (index) => `exposure_${String(index).padStart(2, '0')}.fits`;
 
-/** Serves bytes `[start, end)` of an exposure. */
-function serve(response, index, start, end) {
+/** An exposure as something to serve. */
+function exposure(index) {
+  return { size, tag: `bench-${width}x${height}-${index}`, type: 'application/fits', piece: (at, end) => pieceOf(index, at, end) };
+}
+
+const files = new Map();
+
+/** A file of the folder as something to serve; null where there is none. */
+function fileOf(name) {
+  if (!options.folder) return null;
+  if (!files.has(name)) {
+    const path = join(options.folder, basename(name));
+    const about = statSync(path, { throwIfNoEntry: false });
+    if (!about?.isFile()) return null;
+    const handle = openSync(path);
+    const piece = (at, end) => {
+      const bytes = Buffer.allocUnsafe(Math.min(PIECE, end - at));
+      return bytes.subarray(0, readSync(handle, bytes, 0, bytes.length, at));
+    };
+    files.set(name, { size: about.size, tag: `file-${about.size}-${about.mtimeMs}`, type: 'application/octet-stream', piece });
+  }
+  return files.get(name);
+}
+
+/** What a path names; null for nothing. */
+function thingAt(path) {
+  const index = Number(/^\/exposure_(\d+)\.fits$/.exec(path)?.[1] ?? -1);
+  if (index >= 0 && index < count) return exposure(index);
+  const name = /^\/files\/([^/]+)$/.exec(path)?.[1];
+  return name ? fileOf(decodeURIComponent(name)) : null;
+}
+
+/** Serves bytes `[start, end)`. */
+function serve(response, { piece }, start, end) {
   let at = start;
   const next = () => {
     if (at >= end) return response.end();
-    const bytes = pieceOf(index, at, end);
+    const bytes = piece(at, end);
     at += bytes.length;
     send(response, bytes, next);
   };
@@ -161,19 +195,19 @@ function answer(request, response) {
     const urls = headers.map((_, index) => addressOf(servers[index % servers.length]) + nameOf(index));
     return text(200, urls.join('\n') + '\n');
   }
-  const index = Number(/^\/exposure_(\d+)\.fits$/.exec(path)?.[1] ?? -1);
-  if (!(index >= 0 && index < count)) return text(404, 'not found\n');
-  const about = { 'Accept-Ranges': 'bytes', ETag: `"bench-${width}x${height}-${index}"`, 'Content-Type': 'application/fits' };
+  const thing = thingAt(path);
+  if (!thing) return text(404, 'not found\n');
+  const about = { 'Accept-Ranges': 'bytes', ETag: `"${thing.tag}"`, 'Content-Type': thing.type };
   const match = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
-  let [start, end] = [0, size];
+  let [start, end] = [0, thing.size];
   if (match) {
-    [start, end] = [Number(match[1]), match[2] === '' ? size : Math.min(size, Number(match[2]) + 1)];
-    if (start >= end) return text(416, '', { ...about, 'Content-Range': `bytes */${size}` });
-    about['Content-Range'] = `bytes ${start}-${end - 1}/${size}`;
+    [start, end] = [Number(match[1]), match[2] === '' ? thing.size : Math.min(thing.size, Number(match[2]) + 1)];
+    if (start >= end) return text(416, '', { ...about, 'Content-Range': `bytes */${thing.size}` });
+    about['Content-Range'] = `bytes ${start}-${end - 1}/${thing.size}`;
   }
   response.writeHead(match ? 206 : 200, { ...CORS, ...about, 'Content-Length': end - start });
   if (request.method === 'HEAD') return response.end();
-  serve(response, index, start, end);
+  serve(response, thing, start, end);
 }
 
 const listen = (port) =>

@@ -3,7 +3,7 @@
  *
  * What it does is said in the query of the address (for files: that of their name, after a “~”): w, h size; slices;
  * pixel (“50”, “50x100”, “none”); origin (“x,y”); delay in ms of a packing step or an image; fail (open, pack, image,
- * spectrum); trap (image); big (bytes of a full pass); text (put into every text of the info); ramp (values x + w·y);
+ * spectrum); trap (image); big (bytes of a full pass), steps (of it, `delay` apart); text (put into every text of the info); ramp (values x + w·y);
  * empty (no peaks). `globalThis.fake` records calls.
  */
 
@@ -67,7 +67,7 @@ export class IonCompute {
       record.packed = step;
       const phase = step < 3 ? 'index' : step < 12 ? 'read' : 'sort';
       const plan = { payload_bytes: 251e6, requests: 62, spill_bytes: 188e6, store_bytes_estimate: 90e6, peak_bytes: 61e6 };
-      onProgress?.({ phase, done: step * 12e6, total: STEPS * 12e6, seconds_left: (STEPS - step) * 2, peak_bytes: 41e6, plan });
+      onProgress?.({ phase, done: step * 12e6, total: STEPS * 12e6, overall: step / STEPS, seconds_left: (STEPS - step) * 2, peak_bytes: 41e6, plan });
     }
     record.packed = 0;
   }
@@ -151,9 +151,23 @@ export class IonCompute {
     return this.pair ? { from: 'pair', pixels: 1, requests: 1, bytes: 4812 } : { from: 'store', pixels: 1, requests: Math.ceil(bytes / 2e6), bytes };
   }
 
-  async spectrum(where, { signal } = {}) {
+  /** A reading that goes on for a while, and tells how far it is. */
+  async reading({ signal, onProgress }) {
+    const total = this.number('big', 4.6e6);
+    for (let step = 1; step <= this.number('steps', 1); step += 1) {
+      try {
+        await pause(this.delay, signal);
+      } catch (error) {
+        record.aborted += 1;
+        throw error;
+      }
+      onProgress?.({ phase: 'peaks', bytes: (total * step) / this.number('steps', 1), total });
+    }
+  }
+
+  async spectrum(where, options = {}) {
     record.calls.push(['spectrum', where]);
-    await pause(this.delay, signal);
+    await this.reading(options);
     if (this.query.get('fail') === 'spectrum') throw new CoreError('format', 'kidney.ibd: spectrum 7 (x 3, y 2): NaN among the m/z');
     const i = where.y * this.width + where.x;
     const found = this.mask[i] ? this.ions.filter((ion, k) => speckle(i, k) > 0.3) : [];
@@ -161,9 +175,9 @@ export class IonCompute {
     return { mz: Float64Array.from(found, ([mz]) => mz), intensity: Float64Array.from(found, ([, strength], k) => strength * speckle(i, k)), from, requests, bytes };
   }
 
-  async region(where, { signal } = {}) {
+  async region(where, options = {}) {
     record.calls.push(['region', where]);
-    await pause(this.delay, signal);
+    await this.reading(options);
     const { from, requests, bytes } = await this.planSpectrum();
     return { mz: Float64Array.from(this.ions, ([mz]) => mz), mean: Float64Array.from(this.ions, ([, strength]) => strength / 2), pixels: 12, from, requests, bytes };
   }
@@ -180,6 +194,10 @@ export class IonCompute {
 
   async kept() {
     return [...record.kept].map(([name, bytes]) => ({ name, bytes }));
+  }
+
+  async leftovers() {
+    return record.packed > 0 ? { count: 1, bytes: 2e6 } : { count: 0, bytes: 0 };
   }
 
   async remove(name) {

@@ -55,6 +55,27 @@ describe('data of the ion page', { timeout: 240_000 }, () => {
     await close(pair);
   });
 
+  test('a full pass says how far it is, and can be cancelled', async () => {
+    const page = await open('big=5000000&steps=12&delay=120', '&mz=885.5493');
+    await shown(page);
+    await page.focus('#view');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('p');
+    await page.waitForFunction(() => /^Reading the peaks · [\d.]+.MiB of 4\.77.MiB · \d s left$/.test(document.querySelector('#reading-text').textContent));
+    assert.equal(await page.locator('#reading').isVisible(), true);
+    assert.ok(await page.evaluate(() => document.querySelector('#reading-bar').value > 0));
+    await page.click('#reading-cancel');
+    await page.waitForFunction(() => fake.aborted === 1);
+    assert.equal(await page.locator('#reading').isVisible(), false);
+    assert.equal(await page.locator('input[name="spectrum"][value="mean"]').isChecked(), true);
+    assert.match(await text(page, '#spectrum-note'), /^Mean of/);
+    await page.focus('#view');
+    await page.keyboard.press('p');
+    await page.waitForFunction(() => /by a full pass over the store/.test(document.querySelector('#spectrum-note').textContent));
+    assert.equal(await page.locator('#reading').isVisible(), false);
+    await close(page);
+  });
+
   test('regions: a rectangle by drag and by keyboard, a polygon by clicks', async () => {
     const page = await open('', '&mz=885.5493');
     await shown(page);
@@ -193,10 +214,9 @@ describe('data of the ion page', { timeout: 240_000 }, () => {
     await page.keyboard.press('e');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'export-png');
     await page.keyboard.press('ArrowUp');
-    assert.equal(await page.evaluate(() => document.activeElement.id), 'export-store');
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('#notice[data-kind="error"]');
-    assert.match(await text(page, '#notice'), /The store is not on this computer/);
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'export-picture');
+    assert.equal(await page.locator('#export-store').isDisabled(), true, 'a store of a server is not in this browser');
+    assert.equal(await text(page, '#export-store-note'), 'it lies where it was opened from');
     await close(page);
   });
 

@@ -198,10 +198,12 @@ test('a cancelled packing goes on where it was, is cleaned when it is not wanted
       await compute.open({ url: 'data/synth.sectile' });
       const nothing = await compute.clean();
       const second = await cancel();
+      const left = await compute.leftovers();
       const cleaned = await compute.clean();
+      const none = await compute.leftovers();
       const twice = await compute.clean();
       compute.close();
-      return { first, asked, then, packed: finished.packed, values: [...image.values.slice(0, 50)], nothing, second, cleaned, twice };
+      return { first, asked, then, packed: finished.packed, values: [...image.values.slice(0, 50)], nothing, second, left, cleaned, none, twice };
     `, { base: server.base, mz: pair.mzOf(10) });
     assert.equal(found.first.name, 'AbortError');
     assert.ok(found.first.peak <= 12 * MEBIBYTE);
@@ -213,6 +215,8 @@ test('a cancelled packing goes on where it was, is cleaned when it is not wanted
     assert.equal(found.second.name, 'AbortError');
     assert.equal(found.cleaned.removed, 1);
     assert.ok(found.cleaned.bytes > MEBIBYTE);
+    assert.deepEqual(found.left, { count: 1, bytes: found.cleaned.bytes });
+    assert.deepEqual(found.none, { count: 0, bytes: 0 });
     assert.deepEqual(found.twice, { removed: 0, bytes: 0 });
   } finally {
     await server.stop();

@@ -316,6 +316,7 @@ test('pictures and tables of an image', async () => {
   }
   const text = await ions.ionCsv({ width: 2, height: 2, values: Float32Array.of(NaN, 0.1, 0, 3.4028234663852886e38) }).text();
   assert.equal(text, 'x,y,intensity\n1,0,0.1\n0,1,0\n1,1,3.4028235e+38\n');
+  assert.equal(await ions.ionCsv({ mz: 885.5493, width: 1, height: 1, values: Float32Array.of(2), origin: [5, 3] }).text(), 'x,y,mz_885.5493\n5,3,2\n');
 });
 
 test('stacks and ion images live side by side in one realm', async () => {

@@ -74,6 +74,9 @@ test('168 MB of spectra in an instance of 8 MiB', { timeout: 300_000 }, async ()
     assert.deepEqual([...new Set(told.map(({ phase }) => phase))], ['index', 'plan', 'read', 'sort']);
     assert.ok(told.every(({ done, total }) => done <= total));
     assert.ok(told.some(({ seconds_left }) => seconds_left > 0));
+    const parts = told.map(({ overall }) => overall);
+    assert.deepEqual(parts, parts.toSorted((a, b) => a - b), 'one bar, which does not start again');
+    assert.ok(parts[0] < 0.2 && parts.at(-1) > 0.7 && parts.at(-1) <= 1, `${parts}`);
     assert.deepEqual(found.left, { removed: 0, bytes: 0 }, 'a store that is not kept is gone');
   } finally {
     await server.stop();

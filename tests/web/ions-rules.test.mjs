@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseMz, parseTolerance } from '../../www/ions/ion-list.js';
-import { binaryBeside, fromAddress, fromFiles, nameOf } from '../../www/ions/pair.js';
+import { binaryBeside, fromAddress, fromFiles, nameOf, stem } from '../../www/ions/pair.js';
 import { centre, highest, neighbour, peakAt } from '../../www/ions/peaks.js';
 import { aspectOf, IonPlane } from '../../www/ions/plane.js';
+import { refusal } from '../../www/ions/refusal.js';
 import { rectangle } from '../../www/ions/region.js';
 import { barLength, lengthText } from '../../www/ions/scale-bar.js';
 import { formatFragment, initialState, parseFragment } from '../../www/ions/state.js';
@@ -33,11 +34,12 @@ describe('rules of the ion page', () => {
     assert.equal(nameOf({ pair: { imzml: { file: xml }, ibd: { file: ibd } } }), 'Kidney.IMZML');
     assert.throws(() => fromFiles([xml]), /the \.ibd file that holds them is missing.*Kidney\.ibd/);
     assert.throws(() => fromFiles([ibd]), /the \.imzML file that describes them is missing.*kidney\.imzML/);
-    assert.throws(() => fromFiles([file('x.raw')]), /x\.raw can be opened|x\.raw/);
+    assert.throws(() => fromFiles([file('x.raw')]), /: x\.raw cannot be opened here/);
     assert.throws(() => fromFiles([store, file('b.sectile')]), /2 stores/);
     assert.throws(() => fromFiles([xml, file('b.imzml'), ibd]), /2 imzML files/);
     assert.throws(() => fromFiles([xml, file('a.ibd'), file('b.ibd')]), /None of a\.ibd, b\.ibd has the name of Kidney/);
     assert.throws(() => fromFiles([]), /Nothing can be opened/);
+    assert.deepEqual(['liver.v2', 'liver.v2.imzML', 'a.SECTILE', 'b (2)'].map(stem), ['liver.v2', 'liver.v2', 'a', 'b (2)']);
   });
 
   test('addresses: a store, or an imzML file with its ibd beside it', () => {
@@ -116,6 +118,14 @@ describe('rules of the ion page', () => {
     assert.equal(aspectOf([100, 50]), 2);
     assert.equal(aspectOf(null), 1);
     assert.equal(aspectOf([10, null]), 1);
+  });
+
+  test('too little memory is said in the words of the page', () => {
+    const error = (have, need) => Object.assign(new Error(`the memory budget is ${have} bytes, but packing this dataset needs ${need} bytes; give at least --memory ${Math.ceil(need / 1024)}KiB`), { code: 'budget' });
+    const said = refusal(error(5005647, 5135824), 8 << 20);
+    assert.match(said, /^Packing this dataset does not fit into 8.MiB of memory\. Write 9 MiB or more under/);
+    assert.match(refusal(error(4194304, 2097152), 3 << 20), /Write 6 MiB or more/);
+    assert.equal(refusal(new Error('x: byte 5: cut short'), 1), 'x: byte 5: cut short');
   });
 
   test('a rectangle holds whole pixels, at least one', () => {

@@ -42,13 +42,14 @@ function scaleOf(values) {
 }
 
 /**
- * An ion image as a table `x,y,intensity` of its acquired pixels, in rows from the top.
- * @param {{width: number, height: number, values: Float32Array, origin?: [number, number]}} image `origin` is the
+ * An ion image as a table of its acquired pixels, in rows from the top: `x`, `y` and a column that is named after the
+ * m/z, as the command line writes it.
+ * @param {{mz?: number, width: number, height: number, values: Float32Array, origin?: [number, number]}} image `origin` is the
  *   position of the first pixel in the file (`info.origin`), for positions as the file counts them; 0, 0 by default
  * @returns {Blob}
  */
-export function ionCsv({ width, height, values, origin: [x0, y0] = [0, 0] }) {
-  const parts = ['x,y,intensity\n'];
+export function ionCsv({ mz, width, height, values, origin: [x0, y0] = [0, 0] }) {
+  const parts = [`x,y,${mz === undefined ? 'intensity' : `mz_${mz}`}\n`];
   for (let y = 0; y < height; y += 1) {
     let rows = '';
     for (let x = 0; x < width; x += 1) {

@@ -16,6 +16,11 @@ import { Tally } from './tally.js';
  * @property {number} [inFlight] requests at one time; 6 by default
  * @property {AbortSignal} [signal]
  *
+ * @typedef {object} Reading how far the reading of a spectrum is
+ * @property {'index' | 'peaks'} phase the XML of a pair, read once, then the peaks
+ * @property {number} bytes
+ * @property {number} total
+ *
  * @typedef {object} IonImage row-major; row 0 is the top one
  * @property {number} mz
  * @property {[number, number]} window the closed window of m/z
@@ -43,7 +48,8 @@ export class IonStore {
    *
    * @param {string | URL | Blob | import('./source.js').Source} what
    * @param {object} [options]
-   * @param {{imzml: any, ibd: any}} [options.pair] the dataset that was packed: spectra of pixels come from it
+   * @param {{imzml: any, ibd: any}} [options.pair] the dataset that was packed: spectra of pixels come from it, but
+   *   where packing has left bad spectra out: then they come from the store, which has what the images are made of
    * @param {number} [options.memory] bytes that this store may use; the instance's budget by default
    * @param {AbortSignal} [options.signal]
    * @returns {Promise<IonStore>}
@@ -81,7 +87,7 @@ export class IonStore {
     /** @private @type {PairIndex | null} */
     this.index = null;
     /** @private */
-    this.pair = pair ? { imzml: sourceOf(pair.imzml), ibd: sourceOf(pair.ibd) } : null;
+    this.pair = pair && !this.info.counts.bad_spectra ? { imzml: sourceOf(pair.imzml), ibd: sourceOf(pair.ibd) } : null;
     /** @private @type {object | null} */
     this.mean = null;
   }
@@ -152,7 +158,7 @@ export class IonStore {
    * whole store.
    * @param {number} x column
    * @param {number} y row; 0 is the top one
-   * @param {{slice?: number, inFlight?: number, signal?: AbortSignal, onProgress?: (done: {bytes: number, total: number}) => void}} [options]
+   * @param {{slice?: number, inFlight?: number, signal?: AbortSignal, onProgress?: (done: Reading) => void}} [options]
    * @returns {Promise<Spectrum>}
    */
   spectrum(x, y, options) {
@@ -163,7 +169,7 @@ export class IonStore {
    * The mean spectrum over the acquired pixels of a rectangle or a polygon.
    * @param {{rect: [number, number, number, number]} | {polygon: [number, number][]}} region `rect` is x0, y0, x1,
    *   y1, half-open; a polygon holds the pixels whose centres (x + ½, y + ½) are inside
-   * @param {{slice?: number, inFlight?: number, signal?: AbortSignal, onProgress?: (done: {bytes: number, total: number}) => void}} [options]
+   * @param {{slice?: number, inFlight?: number, signal?: AbortSignal, onProgress?: (done: Reading) => void}} [options]
    * @returns {Promise<Spectrum & {mean: Float64Array}>}
    */
   async region(region, options) {
@@ -176,12 +182,13 @@ export class IonStore {
     signal?.throwIfAborted();
     const tally = new Tally();
     const wish = { ...numbers(region), slice, memory: this.memory, in_flight: inFlight };
-    const index = this.pair ? await this.indexed(signal, tally) : null;
+    const index = this.pair ? await this.indexed(signal, tally, onProgress) : null;
     const [from, source] = index ? ['pair', this.pair.ibd] : ['store', this.source];
     const job = checked(() => (index ? index.spectrum(this.inner, wish) : this.inner.spectrum(wish)));
     try {
       const total = job.plan().bytes;
-      const progress = onProgress && (() => onProgress({ bytes: tally.bytes_payload, total }));
+      const before = tally.bytes_payload;
+      const progress = onProgress && (() => onProgress({ phase: 'peaks', bytes: tally.bytes_payload - before, total }));
       let found;
       for await (const item of run(job, [source], { inFlight, signal, tally, memoryBytes, onProgress: progress })) found = item;
       return { ...found, from, requests: tally.requests, bytes: tally.bytes_fetched };
@@ -210,8 +217,13 @@ export class IonStore {
   }
 
   /** @private The pair's index, read when it is first needed. */
-  async indexed(signal, tally) {
-    this.index ??= await PairIndex.read(this.pair.imzml, this.pair.ibd, { signal, tally, memory: Math.floor(this.memory / 2) });
+  async indexed(signal, tally, onProgress) {
+    this.index ??= await PairIndex.read(this.pair.imzml, this.pair.ibd, {
+      signal,
+      tally,
+      memory: Math.floor(this.memory / 2),
+      onProgress: onProgress && ((bytes, total) => onProgress({ phase: 'index', bytes, total })),
+    });
     return this.index.inner;
   }
 

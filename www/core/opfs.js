@@ -89,6 +89,14 @@ export class OpfsFolder {
     return distinct((await this.list()).filter(({ done, kept }) => done && kept)).map(({ name, bytes }) => ({ name, bytes }));
   }
 
+  /** What {@link clean} would remove: packings that never came to their end, and that nobody is working on. */
+  async leftovers() {
+    const { held = [] } = (await navigator.locks?.query()) ?? {};
+    const busy = new Set(held.map(({ name }) => name));
+    const left = (await this.list()).filter(({ key, done }) => !done && !busy.has(`${this.name}/${key}`));
+    return { count: left.length, bytes: left.reduce((sum, { bytes }) => sum + bytes, 0) };
+  }
+
   /** A kept store, by its name. @param {string} name @returns {Promise<OpfsPlace>} */
   async take(name) {
     const { key, ...about } = await this.find(name);

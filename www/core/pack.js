@@ -9,6 +9,12 @@ import { Tally } from './tally.js';
 
 /** Of the budget, what the index may take at most while it is read. */
 const INDEX_SHARE = 0.5;
+/** XML that is read in the time that one peak takes to be read or to be sorted, in bytes. */
+const XML_A_PEAK = 8;
+/** Bytes of the .ibd that a peak takes at most, more or less: for as long as the peaks have not been counted. */
+const IBD_A_PEAK = 12;
+/** How long a packing goes on before it is said how long it will take, in milliseconds. */
+const FORESIGHT = 400;
 /** How often progress is told, in milliseconds. */
 const BEAT = 100;
 
@@ -20,9 +26,10 @@ const [SPILL, STORE, STATE] = [0, 1, 2];
  *
  * @typedef {object} Progress
  * @property {string} phase `index` while the XML is read, then those of the job
- * @property {number} done
+ * @property {number} done of this phase
  * @property {number} total in the same unit as `done`
- * @property {number | null} seconds_left of this phase, once there is something to go by
+ * @property {number} overall part of the whole that is done, 0 to 1; it never goes back
+ * @property {number | null} seconds_left of the whole, once there is something to go by
  * @property {number} peak_bytes of the core's memory so far
  *
  * @typedef {object} PackOptions
@@ -82,11 +89,12 @@ export class Packing {
     const pair = { imzml: sourceOf(imzml), ibd: sourceOf(ibd) };
     const memory = options.memory ?? budget();
     const tally = new Tally();
-    const beat = new Beat(options.onProgress);
+    const beat = new Beat(options.onProgress, pair);
     const packing = new Packing(pair, { ...options, memory }, tally, beat);
     await packing.read();
     try {
       packing.plan = checked(() => packing.index.inner.plan(packing.wish));
+      beat.counted(packing.plan.rows);
     } catch (error) {
       packing.free();
       throw error;
@@ -200,13 +208,31 @@ export class Packing {
   }
 }
 
-/** Tells progress now and then, with the time that is left by the pace so far. */
+/**
+ * Tells progress now and then, with the time that is left by the pace so far.
+ *
+ * The phases are parts of one whole: their shares are the work that they take, in peaks. Those of a .ibd are estimated
+ * until the index has been read.
+ */
 class Beat {
-  constructor(onProgress) {
+  /** @param {((progress: Progress) => void) | undefined} onProgress @param {{imzml: any, ibd: any}} pair sources */
+  constructor(onProgress, pair) {
     this.onProgress = onProgress;
     this.last = 0;
     this.phase = '';
-    this.began = { time: 0, done: 0 };
+    this.began = { time: 0, work: 0 };
+    /** Where the run at hand began, and what was done of it then. @private */
+    this.start = null;
+    this.overall = 0;
+    const xml = (pair.imzml.size ?? 0) / XML_A_PEAK;
+    this.shares = { index: xml, read: 0, sort: 0 };
+    this.counted((pair.ibd.size ?? pair.imzml.size ?? 0) / IBD_A_PEAK);
+  }
+
+  /** How many peaks there are. @param {number} peaks */
+  counted(peaks) {
+    this.shares.read = peaks;
+    this.shares.sort = peaks;
   }
 
   /** @param {any} job */
@@ -218,16 +244,30 @@ class Beat {
 
   tell(phase, done, total) {
     const now = performance.now();
+    const { index, read, sort } = this.shares;
+    const whole = index + read + sort;
+    const [begin, share] = { index: [0, index], read: [index, read], sort: [index + read, sort] }[phase] ?? [whole, 0];
+    const end = begin + share;
+    const work = begin + share * (total > 0 ? Math.min(1, done / total) : 0);
     if (phase !== this.phase) {
       this.phase = phase;
-      this.began = { time: now, done };
+      this.began = { time: now, work };
+      // What was packed by an earlier run says nothing about the pace of this one.
+      this.start = this.start && phase !== 'read' ? this.start : { time: now, work };
       this.last = 0;
     }
     if (!this.onProgress || now - this.last < BEAT) return;
     this.last = now;
-    const pace = (done - this.began.done) / (now - this.began.time);
-    const seconds_left = pace > 0 ? (total - done) / pace / 1000 : null;
-    this.onProgress({ phase, done, total, seconds_left, peak_bytes: memoryBytes() });
+    this.overall = Math.max(this.overall, whole > 0 ? Math.min(1, work / whole) : 0);
+    this.onProgress({ phase, done, total, overall: this.overall, seconds_left: this.left(now, work, end, whole), peak_bytes: memoryBytes() });
+  }
+
+  /** @private Seconds: the rest of this phase at its own pace, what comes then at the pace of this run. */
+  left(now, work, end, whole) {
+    if (now - this.start.time < FORESIGHT) return null;
+    const run = (work - this.start.work) / (now - this.start.time);
+    const phase = now - this.began.time < FORESIGHT ? run : (work - this.began.work) / (now - this.began.time);
+    return run > 0 && phase > 0 ? ((end - work) / phase + (whole - end) / run) / 1000 : null;
   }
 }
 

@@ -135,7 +135,7 @@ function refused(key, { kind, what }, at) {
   const code = { changed: 'changed', lost: 'network' }[kind] ?? 'http';
   const advice =
     kind === 'lost'
-      ? ' The server may be down, redirect in a circle, or not allow this page to read it (CORS); download the file and drop it here, or ask for CORS headers.'
+      ? '. The server may be down, redirect in a circle, or not allow this page to read it (CORS); download the file and drop it here, or ask for CORS headers.'
       : '';
   return new CoreError(code, `${key}: ${what}${advice}`, at);
 }

@@ -4,9 +4,10 @@ import { absolute, Remote } from '../core/remote.js';
 /**
  * @typedef {object} Progress of packing
  * @property {string} phase `index` while the XML is read, `plan` once, then those of the job
- * @property {number} done
+ * @property {number} done of this phase
  * @property {number} total in the same unit as `done`
- * @property {number | null} seconds_left of this phase, once there is something to go by
+ * @property {number} overall part of the whole that is done, 0 to 1; it never goes back
+ * @property {number | null} seconds_left of the whole, once there is something to go by
  * @property {number} peak_bytes of the core's memory so far
  * @property {object} [plan] with the phase `plan`: what packing will read, hold and write
  *
@@ -106,11 +107,11 @@ export class IonCompute extends Remote {
    * The spectrum of one pixel. From the imzML pair where it was opened by one; otherwise the whole store
    * is read: {@link planSpectrum} says how much that is.
    * @param {{x: number, y: number, slice?: number}} where row 0 is the top one
-   * @param {{signal?: AbortSignal}} [options]
+   * @param {{signal?: AbortSignal, onProgress?: (reading: import('../core/ion-store.js').Reading) => void}} [options]
    * @returns {Promise<{mz: Float64Array, intensity: Float64Array, from: 'pair' | 'store', requests: number, bytes: number}>}
    */
-  spectrum(where, { signal } = {}) {
-    return this.call('spectrum', where, { signal });
+  spectrum(where, { signal, onProgress } = {}) {
+    return this.call('spectrum', where, { signal, on: { progress: onProgress } });
   }
 
   /**
@@ -126,10 +127,10 @@ export class IonCompute extends Remote {
    * The mean spectrum of the acquired pixels in a rectangle (`[x0, y0, x1, y1]`, half-open) or a polygon
    * (`[[x, y], …]`).
    * @param {{rect?: number[], polygon?: number[][], slice?: number}} where
-   * @param {{signal?: AbortSignal}} [options]
+   * @param {{signal?: AbortSignal, onProgress?: (reading: import('../core/ion-store.js').Reading) => void}} [options]
    */
-  region(where, { signal } = {}) {
-    return this.call('region', where, { signal });
+  region(where, { signal, onProgress } = {}) {
+    return this.call('region', where, { signal, on: { progress: onProgress } });
   }
 
   /** @param {object} image @param {{alpha?: boolean}} [options] @returns {Promise<Blob>} a 16-bit PNG */
@@ -146,6 +147,12 @@ export class IonCompute extends Remote {
   async kept() {
     await this.started;
     return this.call('kept');
+  }
+
+  /** What {@link clean} would remove. @returns {Promise<{count: number, bytes: number}>} */
+  async leftovers() {
+    await this.started;
+    return this.call('leftovers');
   }
 
   /** Removes a kept store. @param {string} name */

@@ -3,6 +3,9 @@ import { answer, Handover } from '../core/answer.js';
 import { CoreError, init, ionCsv, IonStore, ionPng, memoryBytes, OpfsFolder, sourceOf } from '../core/ions.js';
 import { packed, Room } from './room.js';
 
+/** How often a page is told how far a reading is, in milliseconds. */
+const BEAT = 100;
+
 /** @type {IonStore | undefined} */
 let store;
 /** Where the opened store lies in the browser's storage, if it does. @type {Room | undefined} */
@@ -42,13 +45,13 @@ const calls = {
     return opened().meanSpectrum({ signal });
   },
 
-  async spectrum({ x, y, slice }, { signal }) {
-    const found = await opened().spectrum(x, y, { slice, signal });
+  async spectrum({ x, y, slice }, { signal, tell }) {
+    const found = await opened().spectrum(x, y, { slice, signal, onProgress: now(tell) });
     return new Handover(found, [found.mz.buffer, found.intensity.buffer]);
   },
 
-  region({ slice, ...region }, { signal }) {
-    return opened().region(region, { slice, signal });
+  region({ slice, ...region }, { signal, tell }) {
+    return opened().region(region, { slice, signal, onProgress: now(tell) });
   },
 
   planSpectrum({ x, y, slice, ...region }) {
@@ -66,6 +69,11 @@ const calls = {
   async kept() {
     if (!OpfsFolder.available()) return [];
     return (await OpfsFolder.open()).kept();
+  },
+
+  async leftovers() {
+    if (!OpfsFolder.available()) return { count: 0, bytes: 0 };
+    return (await OpfsFolder.open()).leftovers();
   },
 
   async remove({ name }) {
@@ -86,6 +94,16 @@ const calls = {
     return (await OpfsFolder.open()).clean();
   },
 };
+
+/** Tells the page how far a reading is, now and then: pieces come faster than anybody can see. */
+function now(tell) {
+  let last = performance.now();
+  return (reading) => {
+    if (performance.now() - last < BEAT) return;
+    last = performance.now();
+    tell('progress', reading);
+  };
+}
 
 function opened() {
   if (!store) throw new CoreError('parameter', 'open a store first');

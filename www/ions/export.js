@@ -32,7 +32,11 @@ export class Exports {
   opening() {
     const { layers } = this.display;
     for (const kind of ['png', 'alpha', 'csv', 'picture']) byId(`export-${kind}`).disabled = layers.length === 0;
-    say(byId('export-store-note'), `the packed .sectile file, ${formatBytes(this.session.info.bytes)}`);
+    // Only what was packed here is in this browser's storage.
+    const { source, info } = this.session;
+    const here = Boolean(source.pair || source.kept);
+    byId('export-store').disabled = !here;
+    say(byId('export-store-note'), here ? `the packed .sectile file, ${formatBytes(info.bytes)}` : 'it lies where it was opened from');
   }
 
   async chosen(kind) {

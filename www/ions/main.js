@@ -13,10 +13,11 @@ import { Exports } from './export.js';
 import { headline, showFacts } from './facts.js';
 import { IonList } from './ion-list.js';
 import { bindKeys } from './keyboard.js';
-import { OpenPanel } from './open-panel.js';
+import { OpenPanel, STORAGE } from './open-panel.js';
 import { PackingPanel } from './packing-panel.js';
 import { isLocal, nameOf } from './pair.js';
 import { Readout } from './readout.js';
+import { refusal } from './refusal.js';
 import { RegionTool } from './region.js';
 import { ScaleBar } from './scale-bar.js';
 import { Session } from './session.js';
@@ -147,7 +148,7 @@ class Page {
     this.spectrum.clear();
     say(byId('title'), nameOf(source));
     document.title = `${nameOf(source)} · Sectile`;
-    const opening = this.session.open(source, { memory, keep: this.open.keep, skipBad });
+    const opening = this.session.open(source, { memory, keep: this.open.keep, skipBad, first: ({ slices }) => this.first(slices) });
     this.changed();
     try {
       await opening;
@@ -158,15 +159,14 @@ class Page {
       byId('sources').open = true;
       // A core that has stopped has told its own story, with a way on.
       if (this.session.stopped) return;
-      this.notice.show('error', error.message, source.pair && !skipBad && BAD_SPECTRUM.test(error.message) ? { label: 'Leave out bad spectra', run: () => this.load(source, true) } : undefined);
+      this.notice.show('error', refusal(error, memory), source.pair && !skipBad && BAD_SPECTRUM.test(error.message) ? { label: 'Leave out bad spectra', run: () => this.load(source, true) } : undefined);
     }
   }
 
   async opened() {
     const { info, source } = this.session;
-    showFacts(info, Boolean(source.pair) && !info.kept);
+    showFacts(info, STORAGE && Boolean(source.pair) && !info.kept);
     say(byId('title'), headline(nameOf(source), info));
-    this.controls.slices(info.slices);
     this.spectrum.opened();
     this.open.list();
     if (info.packed) this.toldPacked(info);
@@ -200,6 +200,12 @@ class Page {
     for (let i = 0; i < mz.length; i += 1) if (mean[i] > (top < 0 ? 0 : mean[top])) top = i;
     if (top >= 0) this.state.mz = [Number(mz[top].toFixed(5))];
     settle(this.state);
+  }
+
+  /** What a dataset with these z slices is going to be asked for as soon as it is open. */
+  first(slices) {
+    this.controls.slices(slices);
+    return { ions: this.wanted.map(({ at }) => this.ion(at)), how: this.how() };
   }
 
   /** The ions that are to be shown, with their channels. */
@@ -351,7 +357,7 @@ class Page {
   }
 
   failed(error) {
-    this.notice.show('error', error?.message || String(error));
+    this.notice.show('error', refusal(error, this.session.memory));
   }
 
   retired(reason) {

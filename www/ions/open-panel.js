@@ -2,6 +2,9 @@ import { formatBytes, parseBytes } from '../app/bytes.js';
 import { byId, make, say } from '../app/dom.js';
 import { fromAddress, fromFiles } from './pair.js';
 
+/** Whether the browser gives this page storage of its own, in which stores are kept and from which packing can go on. */
+export const STORAGE = Boolean(globalThis.navigator?.storage?.getDirectory);
+
 /** What can be opened: an address, files, or a store kept on this computer. */
 export class OpenPanel {
   /** @param {object} parts `state` (a function), `session`, `open` (source → opens it), `changed`, `failed`, `notice` */
@@ -18,6 +21,8 @@ export class OpenPanel {
       this.files([...event.target.files]);
       event.target.value = '';
     });
+    byId('keep').disabled = !STORAGE;
+    if (!STORAGE) byId('keep').parentElement.title = 'This page has no storage of its own: that takes https';
     byId('memory').value = this.state().mem;
     byId('memory').addEventListener('change', (event) => {
       this.state().mem = event.target.value.trim();
@@ -81,13 +86,18 @@ export class OpenPanel {
 
   /** Lists what is kept; nothing where the browser has no such storage. */
   async list() {
-    let kept = [];
+    // A core that has stopped is started again by a person, not in passing.
+    if (this.session.stopped) return;
+    let [kept, left] = [[], { count: 0, bytes: 0 }];
     try {
-      kept = await this.session.core().kept();
+      const core = this.session.core();
+      [kept, left] = await Promise.all([core.kept(), core.leftovers()]);
     } catch {
       // No storage, or not for this page (a private window): then nothing is kept.
     }
-    byId('kept').hidden = kept.length === 0;
+    byId('kept').hidden = kept.length === 0 && left.count === 0;
+    byId('kept-clean').hidden = left.count === 0;
+    say(byId('kept-clean'), `Clean up unfinished packing: ${formatBytes(left.bytes)}`);
     const sum = kept.reduce((total, { bytes }) => total + bytes, 0);
     say(byId('kept-size'), kept.length > 1 ? formatBytes(sum) : '');
     byId('kept-list').replaceChildren(...kept.map(({ name, bytes }) => row(name, bytes)));

@@ -1,13 +1,11 @@
 import { formatBytes } from '../app/bytes.js';
 import { byId, make, say } from '../app/dom.js';
 import { formatCount, formatSeconds } from '../app/format.js';
+import { STORAGE } from './open-panel.js';
 import { isLocal, nameOf } from './pair.js';
 
 /** The phases of packing, in words. */
 const PHASES = { index: 'Reading the imzML', plan: 'Planning', read: 'Reading the spectra', sort: 'Sorting by m/z', done: 'Finishing' };
-
-/** Whether the browser gives this page storage of its own, from which packing can go on. */
-const STORAGE = Boolean(globalThis.navigator?.storage?.getDirectory);
 
 /** How far opening and packing are; cancel, and going on afterwards. */
 export class PackingPanel {
@@ -15,7 +13,7 @@ export class PackingPanel {
   constructor(parts) {
     Object.assign(this, parts);
     this.bars = [byId('packing-bar'), byId('waiting-bar')];
-    this.last = null;
+    this.overall = 0;
     this.planned = null;
     byId('cancel').addEventListener('click', () => this.session.cancel());
     byId('resume').addEventListener('click', () => this.resume());
@@ -32,14 +30,14 @@ export class PackingPanel {
   begin(source) {
     this.packs = Boolean(source.pair);
     this.local = isLocal(source);
-    this.last = null;
+    this.overall = 0;
     this.planned = null;
     byId('packing').hidden = false;
     byId('waiting').hidden = false;
     say(byId('packing-title').firstChild, this.packs ? 'Packing' : 'Opening');
     say(byId('packing-name'), nameOf(source));
     say(byId('waiting-name'), nameOf(source));
-    this.progress(0, 0);
+    this.progress(null);
     this.text(this.packs ? 'Reading the imzML…' : 'Reading the directory…');
     const plan = this.packs
       ? `The spectra are sorted by m/z into a store, once. ${this.local ? 'Nothing leaves this computer.' : 'The files are read from where they lie.'}`
@@ -49,24 +47,24 @@ export class PackingPanel {
     say(byId('status'), this.packs ? 'Packing.' : 'Opening.');
   }
 
-  /** @param {{phase: string, done: number, total: number, seconds_left: number | null, peak_bytes: number, plan?: object}} state */
+  /** @param {import('./client.js').Progress} state */
   update(state) {
-    this.last = state;
-    const { phase, done, total, seconds_left: left, peak_bytes: peak } = state;
-    this.progress(done, total);
+    const { phase, seconds_left: left, peak_bytes: peak } = state;
+    this.overall = Math.max(this.overall, state.overall);
+    if (this.overall > 0) this.progress(this.overall);
     const parts = [PHASES[phase] ?? phase];
-    if (total > 0) parts.push(`${Math.floor((100 * done) / total)} %`);
+    if (this.overall > 0) parts.push(`${Math.floor(100 * this.overall)} %`);
     if (left !== null && left !== undefined && left > 0.5) parts.push(`${left < 60 ? `${Math.ceil(left)} s` : formatSeconds(left)} left`);
     if (peak > 0) parts.push(`peak ${formatBytes(peak)}`);
     this.text(parts.slice(0, 3).join(' · '), parts.join(' · '));
     if (state.plan) this.plan(state.plan);
   }
 
-  /** The bars, in the panel and over the image; without a total they only say that something goes on. */
-  progress(done, total) {
+  /** The bars, in the panel and over the image: one from the first byte to the last; null only says that something goes on. */
+  progress(part) {
     for (const bar of this.bars) {
-      if (total > 0) Object.assign(bar, { max: total, value: Math.min(done, total) });
-      else bar.removeAttribute('value');
+      if (part === null) bar.removeAttribute('value');
+      else bar.value = part;
     }
   }
 
@@ -85,7 +83,7 @@ export class PackingPanel {
       row.append(make('dt', '', name), make('dd', '', value));
       list.append(row);
     };
-    add('To read', `${formatBytes(plan.payload_bytes)} in ${formatCount(plan.requests)} requests`);
+    add('To read', `${formatBytes(plan.payload_bytes)} in ${formatCount(plan.requests)} request${plan.requests === 1 ? '' : 's'}`);
     add('Scratch space', formatBytes(plan.spill_bytes));
     add('Store, about', formatBytes(plan.store_bytes_estimate));
     add('Peak memory', `${formatBytes(plan.peak_bytes)} of ${formatBytes(this.session.memory)}`);
@@ -104,7 +102,7 @@ export class PackingPanel {
     byId('waiting').hidden = true;
     const bar = byId('packing-bar');
     if (!bar.hasAttribute('value')) bar.value = 0;
-    const far = this.last?.total > 0 ? ` at ${Math.floor((100 * this.last.done) / this.last.total)} %` : '';
+    const far = this.overall > 0 ? ` at ${Math.floor(100 * this.overall)} %` : '';
     const kept = this.packs && STORAGE ? ' What has been sorted so far is kept: resuming goes on from there.' : '';
     const text = cancelled ? `Cancelled${far}.${kept}` : 'Stopped by an error.';
     say(byId('packing-text'), text);

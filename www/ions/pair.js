@@ -30,7 +30,7 @@ export function fromFiles(files) {
   if (binaries.length > 0) {
     throw new TypeError(`${binaries[0].name} holds the spectra, but the .imzML file that describes them is missing. Drop both together: ${stem(binaries[0].name)}.imzML and ${binaries[0].name}.`);
   }
-  throw new TypeError(`${names(all) || 'Nothing'} can be opened here. Drop a .sectile store, or an .imzML file together with its .ibd file.`);
+  throw new TypeError(`${all.length === 0 ? 'Nothing can' : `${names(all)} cannot`} be opened here. Drop a .sectile store, or an .imzML file together with its .ibd file.`);
 }
 
 /** The .ibd file of an .imzML file: the one of the same name, or the only one. */
@@ -92,9 +92,9 @@ function absolute(text, base) {
   return url.href;
 }
 
-/** A name without its last ending. */
+/** A name without its ending; what else stands after a dot, as in “liver.v2”, is a part of the name. */
 export function stem(name) {
-  return name.replace(/\.[^.]*$/, '');
+  return name.replace(/\.(sectile|imzml|ibd)$/i, '');
 }
 
 function names(files) {

@@ -89,7 +89,7 @@ async function inStorage(pair, folder, place, { keep, ...options }) {
 /** The index, read, and the plan, told. */
 async function planned(pair, options) {
   const packing = await Packing.open(pair.imzml, pair.ibd, options);
-  options.onProgress({ phase: 'plan', done: 0, total: 0, seconds_left: null, peak_bytes: 0, plan: packing.plan });
+  options.onProgress({ phase: 'plan', done: 0, total: 0, overall: packing.beat.overall, seconds_left: null, peak_bytes: 0, plan: packing.plan });
   return packing;
 }
 

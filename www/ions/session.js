@@ -68,10 +68,11 @@ export class Session extends EventTarget {
   /**
    * Opens a dataset; a pair is packed first. Rejects when cancelled or when it cannot be opened.
    * @param {import('./pair.js').Source} source
-   * @param {{memory: number, keep: boolean, skipBad: boolean}} how the core's budget in bytes (a new one takes a new
-   *   core), whether the packed store stays on this computer, and whether bad spectra are left out
+   * @param {{memory: number, keep: boolean, skipBad: boolean, first?: (info: object) => {ions: object[], how: object}}} how
+   *   the core's budget in bytes (a new one takes a new core), whether the packed store stays on this computer, whether
+   *   bad spectra are left out, and the images that will be wanted first: they are fetched along with the mean spectrum
    */
-  async open(source, { memory, keep, skipBad }) {
+  async open(source, { memory, keep, skipBad, first }) {
     if (memory !== this.memory) this.close();
     this.opening?.abort();
     this.loading?.abort();
@@ -81,15 +82,21 @@ export class Session extends EventTarget {
     this.opening = ending;
     this.tell('opening', { source });
     try {
-      const info = await this.core().open(source, {
+      const compute = this.core();
+      const info = await compute.open(source, {
         keep,
         skipBad,
         signal: ending.signal,
         onProgress: (state) => ending.signal.aborted || this.tell('packing', state),
       });
       ending.signal.throwIfAborted();
-      const mean = await this.compute.meanSpectrum({ signal: ending.signal });
+      const { ions, how } = first?.(info) ?? { ions: [] };
+      // Should they fail, they do again when they are shown, and then it is said.
+      const images = ions.length > 0 ? this.images(ions, how).catch(() => {}) : null;
+      const mean = await compute.meanSpectrum({ signal: ending.signal });
+      await images;
       ending.signal.throwIfAborted();
+      if (this.compute !== compute) throw new Error('the core has stopped');
       Object.assign(this, { info, mean });
     } catch (error) {
       if (this.opening === ending) {

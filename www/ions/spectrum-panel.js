@@ -11,6 +11,9 @@ const DEAR = 8 * 2 ** 20;
 /** Bytes a second that a full pass is reckoned with, for the sentence that asks. */
 const RATE = 40e6;
 
+/** How long a reading goes on before it is shown how far it is, in milliseconds: most are done by then. */
+const GLANCE = 250;
+
 /** Surroundings of an ion, in half widths of its window. */
 const AROUND = 60;
 
@@ -47,6 +50,10 @@ export class SpectrumPanel {
     byId('plot-all').addEventListener('click', () => this.plot.move(null));
     byId('ask-yes').addEventListener('click', () => this.agree());
     byId('ask-no').addEventListener('click', () => this.choose(this.state().sp));
+    byId('reading-cancel').addEventListener('click', () => {
+      this.cancel();
+      byId('plot').focus();
+    });
   }
 
   /** The dataset has changed. */
@@ -59,19 +66,16 @@ export class SpectrumPanel {
 
   /** There is no dataset. */
   clear() {
-    this.reading?.abort();
+    this.stop();
     this.shown = null;
     this.plot.clear();
-    this.hideAsk();
     say(byId('spectrum-note'), '');
     this.enable();
   }
 
   /** Chooses what is shown. @param {string} kind mean, max, pixel or region */
   async choose(kind) {
-    this.reading?.abort();
-    this.reading = null;
-    this.hideAsk();
+    this.stop();
     this.kind = kind;
     for (const radio of this.radios) radio.checked = radio.value === kind;
     const { session } = this;
@@ -110,10 +114,11 @@ export class SpectrumPanel {
         this.ask(kind, plan);
         return;
       }
-      say(byId('spectrum-note'), kind === 'pixel' ? 'Reading the pixel…' : 'Reading the region…');
-      this.show(null, byId('spectrum-note').textContent, 'Reading…');
-      const found = kind === 'pixel' ? await this.session.core().spectrum(wish, { signal }) : await this.session.core().region(wish, { signal });
+      this.begin(kind, ending);
+      const options = { signal, onProgress: (reading) => signal.aborted || this.progress(reading) };
+      const found = kind === 'pixel' ? await this.session.core().spectrum(wish, options) : await this.session.core().region(wish, options);
       if (signal.aborted) return;
+      byId('reading').hidden = true;
       const values = found.intensity ?? found.mean;
       this.reading = null;
       const whose = kind === 'pixel' ? where.text : `Mean of ${formatCount(found.pixels)} acquired pixels`;
@@ -121,9 +126,30 @@ export class SpectrumPanel {
     } catch (error) {
       if (signal.aborted || error.name === 'AbortError') return;
       this.reading = null;
+      byId('reading').hidden = true;
       this.show(null, '', 'The spectrum could not be read.');
       this.failed(error);
     }
+  }
+
+  /** Says that a reading goes on; how far, only once it has gone on for longer than a glance. */
+  begin(kind, { signal }) {
+    this.show(null, kind === 'pixel' ? 'Reading the pixel…' : 'Reading the region…', '');
+    byId('reading-bar').removeAttribute('value');
+    say(byId('reading-text'), 'Reading…');
+    this.began = performance.now();
+    setTimeout(() => {
+      if (this.reading?.signal === signal && !signal.aborted) byId('reading').hidden = false;
+    }, GLANCE);
+  }
+
+  /** @param {import('../core/ion-store.js').Reading} reading */
+  progress({ phase, bytes, total }) {
+    if (total > 0) byId('reading-bar').value = Math.min(1, bytes / total);
+    const left = bytes > 0 && phase === 'peaks' ? ((performance.now() - this.began) / 1000) * (total / bytes - 1) : 0;
+    const parts = [phase === 'index' ? 'Reading the imzML' : 'Reading the peaks', `${formatBytes(bytes)} of ${formatBytes(total)}`];
+    if (left > 0.5) parts.push(`${left < 60 ? `${Math.ceil(left)} s` : formatSeconds(left)} left`);
+    say(byId('reading-text'), parts.join(' · '));
   }
 
   /** Ends a reading or a question. @returns {boolean} whether there was one */
@@ -138,7 +164,7 @@ export class SpectrumPanel {
     const what = kind === 'pixel' ? 'the spectrum of a pixel' : 'the spectrum of a region';
     byId('ask').hidden = false;
     const costs = `${formatBytes(plan.bytes)} (${formatCount(plan.requests)} request${plan.requests === 1 ? '' : 's'}, about ${formatSeconds(plan.bytes / RATE)} or more)`;
-    say(byId('ask-text'), plan.from === 'pair' ? `From the imzML pair ${what} takes ${costs}.` : `A store holds peaks in the order of m/z: ${what} takes a full pass over ${costs}. Opened by its imzML pair it would be one short read.`);
+    say(byId('ask-text'), plan.from === 'pair' ? `From the imzML pair ${what} takes ${costs}.` : `A store holds peaks in the order of m/z: ${what} takes a full pass over ${costs}.${this.session.source.pair ? '' : ' Opened by its imzML pair it would be one short read.'}`);
     byId('ask-yes').focus();
   }
 
@@ -148,8 +174,12 @@ export class SpectrumPanel {
     byId('plot').focus();
   }
 
-  hideAsk() {
+  /** Ends what is asked or read. */
+  stop() {
+    this.reading?.abort();
+    this.reading = null;
     byId('ask').hidden = true;
+    byId('reading').hidden = true;
   }
 
   /** Shows a spectrum, or a sentence in its place. */

@@ -1,0 +1,21 @@
+import { formatBytes } from '../app/bytes.js';
+
+const REFUSED = /^the memory budget is (\d+) bytes, but (.+) needs (\d+) bytes; give at least --memory \d+KiB$/;
+const MEBIBYTE = 2 ** 20;
+
+/**
+ * What an error says, for somebody at a page. A core that has too little memory speaks of its own part of the budget, and
+ * of an option that a page does not have: here it is the whole budget, and the field for it.
+ * @param {any} error
+ * @param {number} memory the budget in bytes
+ */
+export function refusal(error, memory) {
+  const text = error?.message || String(error);
+  const found = error?.code === 'budget' ? REFUSED.exec(text) : null;
+  if (!found) return text;
+  const [have, need] = [Number(found[1]), Number(found[3])];
+  // More than there is in one piece, though not in all: how much would do is not known.
+  const least = need > have ? Math.ceil((need + Math.max(0, memory - have)) / MEBIBYTE) : 2 * Math.ceil(memory / MEBIBYTE);
+  const what = found[2].charAt(0).toUpperCase() + found[2].slice(1);
+  return `${what} does not fit into ${formatBytes(memory)} of memory. Write ${least} MiB or more under “Memory, at most”, and open it again.`;
+}
