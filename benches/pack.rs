@@ -161,6 +161,7 @@ fn generate(points: usize) -> (Dataset, Vec<u8>) {
     }
     let dataset = Dataset {
         file: "generated.imzML".to_owned(),
+        ibd: None,
         spectra,
         grid: Grid {
             x0: 1,

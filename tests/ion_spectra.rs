@@ -175,6 +175,7 @@ fn pair_of(sample: &Sample, shared_axis: bool) -> Pair {
     }
     let dataset = Dataset {
         file: "sample.imzML".to_owned(),
+        ibd: None,
         spectra,
         grid: Grid {
             x0: 3,
@@ -456,6 +457,53 @@ fn several_spectra_at_a_pixel_are_one_and_zeros_are_none() {
 }
 
 #[test]
+fn a_pixel_that_is_too_large_names_the_budget_that_does() {
+    for (peaks, in_flight) in [
+        (1, 1),
+        (1024, 6),
+        (1025, 1),
+        (3000, 6),
+        (20_000, 2),
+        (70_000, 6),
+    ] {
+        let peak = |n: u32| Peak {
+            mz: 100.0 + f64::from(n) / 1000.0,
+            intensity: f64::from(n % 7 + 1),
+            pixel: u32::from(n >= peaks),
+        };
+        let peaks_of_both = (0..peaks + 30_000).map(peak).collect();
+        let file = Sample::new([2, 1, 1], vec![true; 2], peaks_of_both, MIXED).store();
+        let head = head(&file);
+        let at = |memory| {
+            let wish = Wish {
+                memory,
+                in_flight,
+                ..Wish::default()
+            };
+            let job = SpectrumJob::of_store(&head, &Region::Pixel { x: 0, y: 0 }, &wish);
+            take(job, &file, WHOLE)
+        };
+        let named = |got: Result<Got>| match got {
+            Err(Error::Budget { need, .. }) => need,
+            other => panic!("{other:?}"),
+        };
+        // The first refusal comes before anything is read and cannot know the peaks; the second does.
+        let minimum = named(at(0));
+        let got = match at(minimum) {
+            Ok(got) if peaks <= 1024 => got,
+            other => {
+                let need = named(other);
+                // The list is twice as long at most, and blocks get as much again.
+                let most = minimum + 4 * 36 * u64::from(peaks);
+                assert!(need > minimum && need <= most, "{minimum} {need} {most}");
+                at(need).unwrap()
+            }
+        };
+        assert_eq!(got.mz.len(), peaks as usize);
+    }
+}
+
+#[test]
 fn bad_spectra_are_named() {
     let sample = Sample::random(37, [4, 4, 1], 50, MIXED);
     let pair = pair_of(&sample, false);
@@ -510,6 +558,84 @@ fn bad_spectra_are_named() {
         WHOLE,
     );
     assert!(matches!(got, Err(Error::Format { .. })));
+}
+
+#[test]
+fn bad_spectra_are_left_out_of_regions() {
+    let sample = Sample::random(38, [4, 3, 1], 400, MIXED);
+    for shared in [false, true] {
+        let Pair {
+            mut dataset,
+            mut ibd,
+        } = pair_of(&sample, shared);
+        let [one, other, last] = [1, 4, dataset.spectra.len() - 1];
+        let place = |array: Array| array.at as usize..array.at as usize + 4;
+        ibd[place(dataset.spectra[one].intensity())].copy_from_slice(&f32::NAN.to_le_bytes());
+        let spectrum = dataset.spectra[other];
+        let short = Array {
+            len: spectrum.intensity().len - 1,
+            bytes: spectrum.intensity().bytes - 4,
+            ..spectrum.intensity()
+        };
+        dataset.spectra[other] = sectile::imzml::dataset::Spectrum::new(
+            spectrum.mz(),
+            short,
+            [spectrum.x, spectrum.y, spectrum.z],
+            Polarity::Unknown,
+            Representation::Centroid,
+        );
+        // The last one lies beyond the end of the ibd.
+        ibd.truncate(ibd.len() - 1);
+        assert!(dataset.settle("a.ibd", ibd.len() as u64, &[7; 16]).is_err());
+        let region = Region::Rect {
+            x0: 0,
+            y0: 0,
+            x1: 4,
+            y1: 3,
+        };
+        let wish = Wish {
+            skip_bad: true,
+            ..Wish::default()
+        };
+        let mut good = dataset.clone();
+        good.spectra = (0..)
+            .zip(&dataset.spectra)
+            .filter(|(at, _)| ![one, other, last].contains(at))
+            .map(|(_, spectrum)| *spectrum)
+            .collect();
+        for bins in [None, Some(head(&sample.store()).layout.bins)] {
+            let read = |dataset: &Dataset, wish: &Wish| {
+                let mut job = SpectrumJob::of_pair(dataset, "a.ibd", &region, bins, wish)?;
+                drive(&mut job, &ibd, WHOLE, |_| ())?;
+                let found = job.last().unwrap();
+                Ok::<_, Error>((
+                    (
+                        found.mz.to_vec(),
+                        found.intensity.to_vec(),
+                        found.max.to_vec(),
+                        found.pixels,
+                    ),
+                    (found.bad, found.first_bad),
+                ))
+            };
+            let (found, bad) = read(&dataset, &wish).unwrap();
+            assert_eq!(bad, (3, Some(one as u32)));
+            assert!(found.0.len() > 20);
+            assert_eq!(found, read(&good, &Wish::default()).unwrap().0);
+            assert!(read(&dataset, &Wish::default()).is_err());
+        }
+        // One m/z array that is bad is every spectrum's.
+        if shared {
+            ibd[16..24].copy_from_slice(&f64::NAN.to_le_bytes());
+            let mut job = SpectrumJob::of_pair(&dataset, "a.ibd", &region, None, &wish).unwrap();
+            drive(&mut job, &ibd, WHOLE, |_| ()).unwrap();
+            let found = job.last().unwrap();
+            assert_eq!(
+                (found.bad, found.pixels, found.mz.len()),
+                (dataset.spectra.len() as u64, 0, 0)
+            );
+        }
+    }
 }
 
 #[test]

@@ -246,19 +246,43 @@ fn what_cannot_be_gone_on_with_begins_anew_and_says_why() {
 }
 
 #[test]
-fn a_damaged_checkpoint_is_refused_and_restart_helps() {
+fn what_cannot_be_gone_on_with_is_begun_anew_by_itself() {
+    type Damage = fn(&mut Vec<u8>);
     let scene = Scene::new();
-    scene.killed(&[]);
-    let state = scene.work.path().join("o.sectile.sectile-state");
-    let mut bytes = fs::read(&state).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 0x55;
-    fs::write(&state, bytes).unwrap();
-    let ran = run(scene.work.path(), &scene.arguments(&[]));
-    assert_eq!(ran.code, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("--restart"), "{}", ran.stderr);
-    run_well(scene.work.path(), &scene.arguments(&["--restart"]));
-    assert!(scene.is_whole());
+    let damages: [(&str, Damage, &str); 5] = [
+        (
+            "state",
+            |bytes| {
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 0x55;
+            },
+            "it is damaged",
+        ),
+        ("state", |bytes| bytes.truncate(7), "too short"),
+        ("state", |bytes| *bytes = vec![b'x'; 5000], "it is not one"),
+        (
+            "spill",
+            |bytes| bytes.truncate(bytes.len() / 2),
+            "has become shorter",
+        ),
+        ("spill", Vec::clear, "has become shorter"),
+    ];
+    for (file, damage, why) in damages {
+        scene.killed(&[]);
+        let path = scene.work.path().join(format!("o.sectile.sectile-{file}"));
+        let mut bytes = fs::read(&path).unwrap();
+        damage(&mut bytes);
+        fs::write(&path, bytes).unwrap();
+        let ran = run_well(scene.work.path(), &scene.arguments(&[]));
+        let said = &ran.stdout;
+        assert!(
+            said.contains("begins anew") && said.contains(why),
+            "{why}: {said}"
+        );
+        assert!(scene.is_whole(), "{why}");
+        assert_eq!(scene.left(), [""; 0], "{why}");
+        fs::remove_file(scene.work.path().join("o.sectile")).unwrap();
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn a_budget_that_is_too_small_names_the_one_that_works() {
     let needed = |arguments: &[&str]| -> String {
         let ran = run(
             folder.path(),
-            &[arguments, &["--memory", "1MiB", "--json"]].concat(),
+            &[arguments, &["--memory", "1KiB", "--json"]].concat(),
         );
         assert_eq!(ran.code, Some(3), "{ran:?}");
         let error = ran.event("error");
@@ -102,6 +102,23 @@ fn partners_that_are_not_there_or_called_otherwise() {
             }
         }
     }
+    let absent = server.url("absent.imzML");
+    let ran = run(folder.path(), &["pack", &absent, "-o", "o.sectile"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("absent.imzML: bytes 0-15: the server answered 404"),
+        "{}",
+        ran.stderr
+    );
+    let nameless = server.url("d");
+    let ran = run(folder.path(), &["pack", &nameless, "-o", "o.sectile"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(
+        ran.stderr.contains("does not end in .imzML"),
+        "{}",
+        ran.stderr
+    );
     // What the index says is told even so.
     let ran = run(folder.path(), &["info", "d.imzML"]);
     assert_eq!(ran.code, Some(3));
@@ -212,6 +229,42 @@ fn bad_spectra_stop_it_or_are_left_out_and_counted() {
         );
     }
 
+    let region = [
+        "spectrum",
+        "d.imzML",
+        "--rect",
+        "5,-2,11,4",
+        "-o",
+        "r.csv",
+        "--json",
+    ];
+    let ran = run(folder.path(), &region);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(
+        ran.event("error")["message"]
+            .as_str()
+            .unwrap()
+            .contains("--skip-bad")
+    );
+    let ran = run_well(folder.path(), &[&region[..], &["--skip-bad"]].concat());
+    assert_eq!(ran.event("file")["bad_spectra"], 3);
+    assert_eq!(ran.event("file")["pixels"], spots.0.len() - 3);
+    assert!(
+        ran.stdout
+            .contains("3 spectra of the region could not be read"),
+        "{ran:?}"
+    );
+    let store = [
+        "spectrum",
+        "d.sectile",
+        "--pixel",
+        "7,0",
+        "-o",
+        "s.csv",
+        "--skip-bad",
+    ];
+    assert_eq!(run(folder.path(), &store).code, Some(2));
+
     // An ibd that was cut short: said at once, or all that lies beyond its end is left out.
     let ibd = fs::read(folder.path().join("d.ibd")).unwrap();
     fs::write(folder.path().join("d.ibd"), &ibd[..ibd.len() / 2]).unwrap();
@@ -227,6 +280,90 @@ fn bad_spectra_stop_it_or_are_left_out_and_counted() {
 }
 
 #[test]
+fn stores_given_as_datasets_and_nothing_left_to_pack() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    Spots::disc(6, 100).write(folder.path(), "d");
+    run_well(folder.path(), &["pack", "d.imzML", "-o", "d.sectile"]);
+    fs::copy(place("d.sectile"), place("s.imzML")).unwrap();
+    fs::copy(place("d.ibd"), place("s.ibd")).unwrap();
+    fs::write(place("page.imzML"), "<!DOCTYPE html><html>no</html>").unwrap();
+    fs::copy(place("d.ibd"), place("page.ibd")).unwrap();
+    fs::write(place("none.ibd"), "").unwrap();
+    let pack = |more: &[&str]| {
+        run(
+            folder.path(),
+            &[&["pack"], more, &["-o", "x.sectile"]].concat(),
+        )
+    };
+    for (more, words) in [
+        (
+            &["d.sectile"][..],
+            ["d.sectile: is a packed store already", "sectile ion"],
+        ),
+        (
+            &["s.imzML"],
+            ["s.imzML: the file is a packed store", "sectile ion"],
+        ),
+        (&["page.imzML"], ["page.imzML", "web page"]),
+        (
+            &["d.imzML", "--ibd", "none.ibd", "--skip-bad"],
+            ["none.ibd", "none of the 32 spectra can be read"],
+        ),
+    ] {
+        let ran = pack(more);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        assert!(
+            words.iter().all(|word| ran.stderr.contains(word)),
+            "{words:?}: {}",
+            ran.stderr
+        );
+        assert!(!place("x.sectile").exists());
+    }
+    // Positions are the file's own, also where they are refused.
+    for source in ["d.sectile", "d.imzML"] {
+        for (option, region) in [("--pixel", "99,99"), ("--rect", "90,90,99,99")] {
+            let ran = run(
+                folder.path(),
+                &["spectrum", source, option, region, "-o", "x.csv"],
+            );
+            assert_eq!(ran.code, Some(3), "{ran:?}");
+            let words =
+                format!("{option} holds no pixel of the grid, which spans x=5 to 10 and y=-2 to 3");
+            assert!(ran.stderr.contains(&words), "{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn errors_name_the_ibd_that_was_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spots = Spots::disc(6, 100);
+    spots.0[3].mz[50] = f64::NAN;
+    spots.write(folder.path(), "d");
+    fs::rename(
+        folder.path().join("d.ibd"),
+        folder.path().join("other name.ibd"),
+    )
+    .unwrap();
+    let arguments = [
+        "pack",
+        "d.imzML",
+        "--ibd",
+        "other name.ibd",
+        "-o",
+        "d.sectile",
+    ];
+    let ran = run(folder.path(), &arguments);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(
+        ran.stderr.contains("other name.ibd: byte"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn stores_that_are_none() {
     let folder = tempfile::tempdir().unwrap();
     Spots::disc(6, 100).write(folder.path(), "it's µ");
@@ -235,14 +372,21 @@ fn stores_that_are_none() {
     let store = fs::read(folder.path().join("d.sectile")).unwrap();
     put("short.sectile", &store[..store.len() / 2]);
     put("page.sectile", b"<!DOCTYPE html><html>not found</html>");
+    put("packed.sectile", b"\x1f\x8b\x08\x00 and more");
+    let dataset = fs::read(folder.path().join("it's µ.imzML")).unwrap();
+    put("dataset.sectile", &dataset);
+    put("said.sectile", b"{\"error\": 404}");
     put("empty.sectile", b"");
     let mut flipped = store.clone();
     flipped[200] ^= 1;
     put("flipped.sectile", &flipped);
     for (name, word) in [
         ("short.sectile", "cut short"),
-        ("page.sectile", "no segment store"),
-        ("empty.sectile", "no segment store"),
+        ("page.sectile", "no segment store: it looks like a web page"),
+        ("packed.sectile", "no segment store: it is packed with gzip"),
+        ("dataset.sectile", "`sectile pack` makes a store of it"),
+        ("said.sectile", "looks like JSON"),
+        ("empty.sectile", "no segment store: the file is empty"),
         ("flipped.sectile", "SHA-256"),
         ("absent.sectile", "no such file"),
         (

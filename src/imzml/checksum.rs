@@ -123,6 +123,9 @@ impl Machine for Check {
         if self.done {
             return Ok(Step::Done);
         }
+        if let Some(more) = self.sequence.growth() {
+            self.sequence.grow(more);
+        }
         let next = self.sequence.next();
         self.done = next.is_none();
         Ok(next.map_or(Step::Done, Step::Need))

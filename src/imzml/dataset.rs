@@ -312,11 +312,22 @@ impl Grid {
     }
 }
 
+/// The `.ibd` of a dataset, as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partner {
+    /// Its path or URL, as the user gave it.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
 /// Everything that is known from the `.imzML` alone, and by [`Dataset::settle`] of its `.ibd`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     /// The `.imzML`'s path or URL, as the user gave it.
     pub file: String,
+    /// The `.ibd`, once the index was [held against it](Dataset::settle).
+    pub ibd: Option<Partner>,
     /// One entry for each spectrum, in the order of the file.
     pub spectra: Vec<Spectrum>,
     /// The box of all positions.

@@ -1,7 +1,7 @@
 //! Whether an `.ibd` is the one that an index speaks of, and whether all arrays lie inside it.
 
 use crate::error::{Error, Result};
-use crate::imzml::dataset::{Array, Dataset, Spectrum};
+use crate::imzml::dataset::{Array, Dataset, Partner, Spectrum};
 use crate::imzml::value;
 
 /// Bytes of the UUID that an `.ibd` begins with.
@@ -9,6 +9,10 @@ pub const UUID: u64 = 16;
 
 /// See [`Dataset::settle`].
 pub(super) fn settle(dataset: &mut Dataset, ibd: &str, size: u64, first16: &[u8]) -> Result<()> {
+    dataset.ibd = Some(Partner {
+        name: ibd.to_owned(),
+        bytes: size,
+    });
     let format = |at: u64, what: String| Error::Format {
         file: ibd.to_owned(),
         at,
@@ -20,6 +24,15 @@ pub(super) fn settle(dataset: &mut Dataset, ibd: &str, size: u64, first16: &[u8]
         );
         return Err(format(size, what));
     };
+    match dataset.uuid {
+        Some(stated) if stated != *found => dataset.warnings.push(format!(
+            "the imzML states the UUID {}, but the ibd begins with {}: perhaps they are no pair; \
+             what lies inside the ibd is read",
+            hyphenated(&stated),
+            hyphenated(found)
+        )),
+        _ => {}
+    }
     let end = |spectrum: &Spectrum| spectrum.mz().end().max(spectrum.intensity().end());
     let outside = |spectrum: &Spectrum| end(spectrum) > size;
     if let Some(index) = dataset.spectra.iter().position(outside) {
@@ -33,15 +46,6 @@ pub(super) fn settle(dataset: &mut Dataset, ibd: &str, size: u64, first16: &[u8]
             dataset.file
         );
         return Err(format(size, what));
-    }
-    match dataset.uuid {
-        Some(stated) if stated != *found => dataset.warnings.push(format!(
-            "the imzML states the UUID {}, but the ibd begins with {}: perhaps they are no pair; \
-             every array lies inside the ibd, so it is read",
-            hyphenated(&stated),
-            hyphenated(found)
-        )),
-        _ => {}
     }
     let early = |s: &&Spectrum| {
         let begins = |array: Array| array.len > 0 && array.at < UUID;

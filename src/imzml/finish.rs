@@ -40,6 +40,7 @@ pub(super) fn dataset(mut read: Read, at: u64) -> Result<Dataset> {
     warnings.extend(wrong_checksum);
     let mut dataset = Dataset {
         file: read.file,
+        ibd: None,
         polarity: polarity_of(&read.spectra.index),
         representation,
         spectra: read.spectra.index.spectra,

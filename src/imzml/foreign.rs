@@ -23,10 +23,21 @@ pub(super) fn check(file: &str, head: &[u8]) -> Result<()> {
             what: format!("the file is {name}, not XML in UTF-8: unpack or convert it first"),
         });
     }
+    if head.starts_with(b"SECTILE\x1a") {
+        return Err(Error::Unsupported {
+            file: file.to_owned(),
+            what: "the file is a packed store and no imzML: open it as one, as `sectile ion` does"
+                .to_owned(),
+        });
+    }
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let text = text.trim_ascii_start();
     let what = match text.first() {
         None if head.is_empty() => "the file is empty".to_owned(),
+        Some(b'<') if begins(text, b"<!doctype html") => {
+            "it looks like a web page (HTML), perhaps a login or error page of the server"
+                .to_owned()
+        }
         Some(b'<') | None => return Ok(()),
         Some(b'{' | b'[') => {
             "it looks like JSON, perhaps an error message of the server".to_owned()
@@ -44,6 +55,11 @@ pub(super) fn check(file: &str, head: &[u8]) -> Result<()> {
         at: 0,
         what: format!("no imzML file, which is XML: {what}"),
     })
+}
+
+fn begins(text: &[u8], with: &[u8]) -> bool {
+    let text = text.get(..with.len());
+    text.is_some_and(|text| text.eq_ignore_ascii_case(with))
 }
 
 /// Why a root element of this name is refused.

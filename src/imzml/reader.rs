@@ -6,18 +6,22 @@ use crate::imzml::document::Document;
 use crate::imzml::finish;
 use crate::imzml::foreign;
 pub use crate::imzml::index::PIXEL_LIMIT;
-pub use crate::imzml::sequence::CHUNK;
 use crate::imzml::sequence::Sequence;
+pub use crate::imzml::sequence::{CHUNK, LONGEST};
 use crate::imzml::xml::Tags;
 use crate::job::{Machine, Step};
 
 /// Bytes that tell what a file is.
 const TELLING: usize = 256;
 
+/// A read may grow by so much of the memory that is left.
+const SPARE: u64 = 16;
+
 /// Reads the XML of an imzML dataset.
 ///
-/// Feed it as a [`Machine`], which asks for [`CHUNK`] bytes after another, or with
-/// [`Reader::push`]; then [`Reader::finish`].
+/// Feed it as a [`Machine`], which asks for one range after another, or with [`Reader::push`]; then
+/// [`Reader::finish`]. The ranges are [`CHUNK`] bytes long at first, and grow to [`LONGEST`] where there is
+/// plenty of memory, of which what is beyond [`CHUNK`] is then reserved.
 ///
 /// # Cost
 /// One pass. Memory: 48 bytes for each spectrum (while the index grows the old and the
@@ -26,6 +30,8 @@ const TELLING: usize = 256;
 #[derive(Debug)]
 pub struct Reader {
     sequence: Sequence,
+    /// Bytes that reads beyond [`CHUNK`] take of the index's budget.
+    lent: u64,
     /// First bytes of the file, until there are enough of them to say what it is.
     head: Vec<u8>,
     begun: bool,
@@ -41,6 +47,7 @@ impl Reader {
     pub fn new(file: &str, memory: u64) -> Self {
         Self {
             sequence: Sequence::default(),
+            lent: 0,
             head: Vec::new(),
             begun: false,
             failed: None,
@@ -148,11 +155,26 @@ impl Reader {
         if !self.begun {
             self.begin()?;
         }
+        // The driver has let go of its buffer.
+        self.document.spectra.index.budget.release(self.lent);
         let at = self.tags.at();
         if !self.document.ended {
             return Err(self.cut_short(at));
         }
         finish::dataset(self.document.into_read(), at)
+    }
+
+    /// Makes reads longer where the index leaves plenty of room for what a driver then holds.
+    fn lengthen(&mut self) {
+        let budget = &mut self.document.spectra.index.budget;
+        let spare = budget.limit() - budget.held();
+        if let Some(more) = self.sequence.growth()
+            && more <= spare / SPARE
+            && budget.reserve(more, "a piece of the XML").is_ok()
+        {
+            self.sequence.grow(more);
+            self.lent += more;
+        }
     }
 
     fn cut_short(&self, at: u64) -> Error {
@@ -184,6 +206,7 @@ impl Machine for Reader {
         if self.document.ended {
             return Ok(Step::Done);
         }
+        self.lengthen();
         Ok(self.sequence.next().map_or(Step::Done, Step::Need))
     }
 

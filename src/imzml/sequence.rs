@@ -4,19 +4,51 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 
-/// Bytes of a read.
+/// Bytes of the first read.
 pub const CHUNK: u64 = 1 << 20;
 
+/// Most bytes of a read. Reads double up to this where there is memory, so that a far server's latency
+/// is waited for a few times only.
+pub const LONGEST: u64 = 4 << 20;
+
 /// How far a file is read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Sequence {
     at: u64,
+    /// Bytes of the next read.
+    chunk: u64,
     asked: Option<Range<u64>>,
     total: Option<u64>,
     ended: bool,
 }
 
+impl Default for Sequence {
+    fn default() -> Self {
+        Self {
+            at: 0,
+            chunk: CHUNK,
+            asked: None,
+            total: None,
+            ended: false,
+        }
+    }
+}
+
 impl Sequence {
+    /// By how many bytes further reads could be longer, if that makes fewer of them.
+    pub(super) fn growth(&self) -> Option<u64> {
+        let left = self
+            .total
+            .map_or(u64::MAX, |total| total - self.at.min(total));
+        let may = self.at > 0 && self.chunk < LONGEST && left > self.chunk;
+        may.then_some(self.chunk)
+    }
+
+    /// Makes all further reads longer.
+    pub(super) fn grow(&mut self, more: u64) {
+        self.chunk += more;
+    }
+
     /// The file's size, where it is known.
     pub(super) fn total(&self) -> Option<u64> {
         self.total
@@ -24,7 +56,7 @@ impl Sequence {
 
     /// The next range, or `None` at the end.
     pub(super) fn next(&mut self) -> Option<Range<u64>> {
-        let end = self.at.saturating_add(CHUNK);
+        let end = self.at.saturating_add(self.chunk);
         let end = self.total.map_or(end, |total| end.min(total));
         if self.ended || end <= self.at {
             self.ended = true;

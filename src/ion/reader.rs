@@ -35,6 +35,8 @@ pub struct Wish {
     /// 0 by default, so that no more than the windows' blocks is read; more saves requests where there are many
     /// windows.
     pub gap: u64,
+    /// For spectra from a pair: leave out those that cannot be read, and count them, instead of failing.
+    pub skip_bad: bool,
 }
 
 impl Default for Wish {
@@ -44,6 +46,7 @@ impl Default for Wish {
             memory: budget::DEFAULT,
             in_flight: 6,
             gap: 0,
+            skip_bad: false,
         }
     }
 }

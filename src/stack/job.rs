@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use super::exposure::{Exposure, Stack};
 use super::median::{Kernel, Samples};
 use super::plan::{BASE, CHUNK, EXPOSURE, Layout, Plan, Section};
-use super::slot::Slot;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::job::slot::Slot;
 use crate::job::{Fetch, Job, Read};
 
 /// Values of one section, in the stack's precision.
@@ -151,7 +151,7 @@ impl MedianJob {
         let Some(lent) = self.slots.get_mut(slot as usize) else {
             return Err(no_slot(slot));
         };
-        let name = &self.exposures[lent.exposure as usize].name;
+        let name = &self.exposures[lent.source as usize].name;
         lent.feed(name, read, offset, len, write)
     }
 
@@ -163,8 +163,8 @@ impl MedianJob {
         let Some(filled) = self.slots.get_mut(slot as usize) else {
             return Err(no_slot(slot));
         };
-        filled.complete(&self.exposures[filled.exposure as usize].name)?;
-        let ahead = usize::try_from(filled.section - self.current).unwrap_or(usize::MAX);
+        filled.complete(&self.exposures[filled.source as usize].name)?;
+        let ahead = usize::try_from(filled.turn - self.current).unwrap_or(usize::MAX);
         while self.arrived.len() <= ahead {
             self.arrived.push_back(0);
         }
@@ -239,8 +239,8 @@ impl MedianJob {
         // a median, but a fixed one keeps it easy to reason about.
         let mut places: Vec<Option<&Slot>> = vec![None; self.exposures.len()];
         for slot in &self.slots {
-            if slot.full && slot.section == self.current {
-                places[slot.exposure as usize] = Some(slot);
+            if slot.full && slot.turn == self.current {
+                places[slot.source as usize] = Some(slot);
             }
         }
         let order: Vec<&Slot> = places.into_iter().flatten().collect();
@@ -256,7 +256,7 @@ impl MedianJob {
         {
             samples.clear();
             for slot in &order {
-                let encoding = self.exposures[slot.exposure as usize].encoding;
+                let encoding = self.exposures[slot.source as usize].encoding;
                 let size = encoding.bitpix.size();
                 let start = match self.plan.layout {
                     Layout::Rows => row * columns * size,
@@ -367,16 +367,8 @@ impl Job for MedianJob {
     }
 
     fn filled(&mut self, fetch: &Fetch, buffer: Vec<u8>) -> Result<()> {
-        let asked: u64 = fetch.reads.iter().map(Read::len).sum();
-        if buffer.len() as u64 != asked {
-            return Err(Error::Unexpected {
-                file: self.exposures[fetch.source as usize].name.clone(),
-                at: fetch.reads.first().map_or(0, |read| read.range.start),
-                asked,
-                got: buffer.len() as u64,
-            });
-        }
-        self.slots[fetch.slot as usize].put(buffer);
+        let name = &self.exposures[fetch.source as usize].name;
+        self.slots[fetch.slot as usize].put(name, buffer)?;
         self.complete(fetch.slot)
     }
 
@@ -392,7 +384,7 @@ impl Job for MedianJob {
         self.reduce(&section)?;
         self.arrived.pop_front();
         for (index, slot) in (0_u32..).zip(&mut self.slots) {
-            if slot.full && slot.section == self.current {
+            if slot.full && slot.turn == self.current {
                 slot.full = false;
                 self.free.push(index);
             }

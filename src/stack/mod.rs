@@ -6,4 +6,3 @@ pub mod job;
 mod kernels;
 pub mod median;
 pub mod plan;
-mod slot;

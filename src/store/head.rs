@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use sha2::{Digest as _, Sha256};
 
+use super::foreign::looks;
 use super::format::{CODEC, DIGEST, ENTRY, GROUP, GROUP_LOG2, HEADER, MAGIC, TAIL, VERSION};
 use super::layout::group_entry;
 use crate::error::{Error, Result};
@@ -74,17 +75,13 @@ impl Header {
                     "the file ends here, within the {HEADER} bytes of the header; fetch it again"
                 )
             } else {
-                "no segment store: the file is too short to be one".to_owned()
+                let what = format!("no segment store: {}", looks(bytes));
+                return Err(format(0, what));
             };
             return Err(format(bytes.len(), what));
         };
         if bytes[..8] != MAGIC {
-            let begin = bytes[..8].escape_ascii();
-            let what = format!(
-                "no segment store: it begins with \"{begin}\"; an imzML file is packed into one with \
-                 `sectile pack`"
-            );
-            return Err(format(0, what));
+            return Err(format(0, format!("no segment store: {}", looks(bytes))));
         }
         let version = u32_at(bytes, 8);
         if version != VERSION {

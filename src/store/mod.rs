@@ -8,6 +8,7 @@ mod bits;
 pub mod block;
 pub mod cache;
 mod encode;
+mod foreign;
 pub mod format;
 mod group;
 pub mod head;

@@ -117,6 +117,34 @@ fn feed(reader: &mut Reader, fed: &mut u64, bytes: &[u8], total: u64) {
     }
 }
 
+#[test]
+fn reads_grow_where_there_is_memory_and_are_accounted_for() {
+    use sectile::job::{Machine, Step};
+    const XML: u64 = 24 << 20;
+    for (memory, most_reads, longest) in [
+        (256 << 20, 8, 4 << 20),
+        (24 << 20, 13, 2 << 20),
+        (15 << 20, 24, 1 << 20),
+    ] {
+        let mut reader = Reader::new("test.imzML", memory);
+        let (mut at, mut reads, mut most) = (0, 0, 0);
+        let mut text = b"<mzML><run>".to_vec();
+        while at < XML {
+            let Ok(Step::Need(range)) = reader.step() else {
+                panic!("{at}")
+            };
+            let len = range.end - range.start;
+            text.resize(len as usize, b' ');
+            reader.feed(at, &text, Some(XML)).unwrap();
+            text.clear();
+            (at, reads, most) = (range.end, reads + 1, most.max(len));
+            assert!(reader.held() >= most.saturating_sub(1 << 20));
+        }
+        assert!(reads <= most_reads, "{reads} reads with {memory}");
+        assert_eq!(most, longest);
+    }
+}
+
 fn short_spectrum(index: u64) -> String {
     let at = 16 + index * 36;
     format!(

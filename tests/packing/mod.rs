@@ -376,6 +376,7 @@ impl Make {
         let duplicates = again.count() as u64;
         Dataset {
             file: "made.imzML".to_owned(),
+            ibd: None,
             spectra: self.spectra.clone(),
             grid: Grid {
                 x0: x.0,

@@ -155,6 +155,9 @@ pub struct Choosing {
     /// The .ibd file or URL, where it does not lie beside the .imzML under the same name.
     #[arg(long, value_name = "IBD")]
     pub ibd: Option<String>,
+    /// Leave out spectra of the pair that cannot be read, and count them, instead of stopping at the first.
+    #[arg(long)]
+    pub skip_bad: bool,
     /// One pixel.
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = parse_pixel)]
     pub pixel: Option<[i32; 2]>,

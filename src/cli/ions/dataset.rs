@@ -13,9 +13,9 @@ use sectile::imzml::reader::Reader;
 use sectile::job::Tally;
 
 use super::info::lone_ibd;
-use super::partner::{beside, is_url, missing};
+use super::partner::{beside, has_suffix, is_url, missing};
 use super::reading::with_taken;
-use crate::cli::failure::Result;
+use crate::cli::failure::{Failure, Result};
 use crate::cli::report::{Report, Step, Unit};
 
 /// What a program needs besides the index while it reads one: code, stack, a piece of the XML.
@@ -96,6 +96,16 @@ impl Wanted<'_> {
         if is_ibd(self.imzml) {
             return Err(lone_ibd(self.imzml));
         }
+        if has_suffix(self.imzml, "sectile") {
+            return Err(Failure::input(
+                "unsupported",
+                format!(
+                    "{}: is a packed store already; `sectile ion` draws from it, `sectile spectrum` and \
+                     `sectile info` read it; to pack, name an .imzML",
+                    self.imzml
+                ),
+            ));
+        }
         let imzml = Source::open(self.imzml, &self.options)?;
         let (ibd, look) = match self.ibd {
             Some(ibd) => self.look(ibd, tally)?,
@@ -108,6 +118,15 @@ impl Wanted<'_> {
     /// Asks a server for one likely name after the other.
     fn ask(&self, tally: &mut Tally) -> Result<(Source, Ibd)> {
         let names = candidates(self.imzml);
+        if names.is_empty() {
+            return Err(Failure::input(
+                "missing",
+                format!(
+                    "{}: does not end in .imzML, so that its .ibd cannot be guessed; name it with --ibd",
+                    self.imzml
+                ),
+            ));
+        }
         for name in &names {
             match self.look(name, tally) {
                 // Some stores of objects answer 403 for what is not there.
@@ -121,6 +140,8 @@ impl Wanted<'_> {
                 looked => return Ok(looked?),
             }
         }
+        // Where the .imzML is not there either, that is what to say.
+        self.look(self.imzml, tally)?;
         let shown: Vec<String> = names
             .iter()
             .filter_map(|name| Source::open(name, &self.options).ok())

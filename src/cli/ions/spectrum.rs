@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use sectile::drive;
 use sectile::drive::native::{Event, Source, run as drive_job};
+use sectile::error::Error;
 use sectile::imzml::pair::is_imzml;
 use sectile::ion::images::Wish;
 use sectile::ion::region::Region;
@@ -62,7 +63,12 @@ pub fn run(arguments: &Spectrum, report: &mut Report) -> Result<()> {
     );
     report.event(
         "file",
-        json!({ "path": path, "values": found.values, "pixels": found.pixels }),
+        json!({
+            "path": path,
+            "values": found.values,
+            "pixels": found.pixels,
+            "bad_spectra": found.bad,
+        }),
     );
     report.line(&path);
     report.done(&prepared.tally);
@@ -124,20 +130,28 @@ fn prepare(choosing: &Choosing, cancel: &AtomicBool, report: &mut Report) -> Res
     let mut wish = Wish {
         memory: reading.memory()?,
         in_flight: u32::from(reading.in_flight),
+        skip_bad: choosing.skip_bad,
         ..Wish::default()
     };
     if !is_imzml(&choosing.source) {
-        if choosing.ibd.is_some() {
-            return Err(Failure::usage(
-                "--ibd belongs to an .imzML; a store has none",
-            ));
+        let misplaced = [
+            ("--ibd", choosing.ibd.is_some()),
+            ("--skip-bad", choosing.skip_bad),
+        ];
+        if let Some((option, _)) = misplaced.iter().find(|(_, given)| *given) {
+            return Err(Failure::usage(format!(
+                "{option} belongs to an .imzML; a store has no .ibd"
+            )));
         }
         let opened = store::open(&choosing.source, reading, cancel)?;
         let head = &opened.head;
         wish.slice = store::slice(&head.file, &head.meta.slices, choosing.slice, report)?;
         let region = region(choosing, head.meta.origin)?;
+        let contents = &head.layout.contents;
+        let grid = (head.meta.origin, [contents.width, contents.height]);
+        let job = SpectrumJob::of_store(head, &region, &wish);
         return Ok(Prepared {
-            job: SpectrumJob::of_store(head, &region, &wish)?,
+            job: job.map_err(|error| in_its_terms(error, choosing, grid))?,
             source: opened.source,
             index: None,
             tally: opened.tally,
@@ -148,7 +162,7 @@ fn prepare(choosing: &Choosing, cancel: &AtomicBool, report: &mut Report) -> Res
         ibd: choosing.ibd.as_deref(),
         options: reading.options()?,
         memory: wish.memory,
-        skip_bad: false,
+        skip_bad: choosing.skip_bad,
         cancel,
     };
     let mut tally = Tally::default();
@@ -157,8 +171,10 @@ fn prepare(choosing: &Choosing, cancel: &AtomicBool, report: &mut Report) -> Res
     let grid = &dataset.grid;
     wish.slice = store::slice(&dataset.file, &grid.slices, choosing.slice, report)?;
     let region = region(choosing, [grid.x0, grid.y0])?;
+    let span = ([grid.x0, grid.y0], [grid.width, grid.height]);
+    let job = SpectrumJob::of_pair(&dataset, pair.ibd.name(), &region, None, &wish);
     Ok(Prepared {
-        job: SpectrumJob::of_pair(&dataset, pair.ibd.name(), &region, None, &wish)?,
+        job: job.map_err(|error| in_its_terms(error, choosing, span))?,
         source: pair.ibd,
         index: Some(pair.imzml),
         tally,
@@ -170,11 +186,42 @@ fn region(choosing: &Choosing, origin: [i32; 2]) -> Result<Region> {
     choosing.region(origin).map_err(outside)
 }
 
+/// A region without a pixel of the grid, in the file's positions: the core counts from its first pixel.
+fn in_its_terms(error: Error, choosing: &Choosing, grid: ([i32; 2], [u32; 2])) -> Failure {
+    let Error::Parameter {
+        name: "region",
+        what,
+    } = &error
+    else {
+        return error.into();
+    };
+    if !what.contains("holds no pixel") {
+        return error.into();
+    }
+    let option = match (&choosing.pixel, &choosing.rect) {
+        (Some(_), _) => "--pixel",
+        (_, Some(_)) => "--rect",
+        _ => "--polygon",
+    };
+    let (first, size) = grid;
+    let last = |axis: usize| i64::from(first[axis]) + i64::from(size[axis]) - 1;
+    let what = format!(
+        "{}: {option} holds no pixel of the grid, which spans x={} to {} and y={} to {}",
+        choosing.source,
+        first[0],
+        last(0),
+        first[1],
+        last(1)
+    );
+    Failure::input("parameter", what)
+}
+
 /// How much was found.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
     values: usize,
     pixels: u64,
+    bad: u64,
 }
 
 /// Runs the job and writes what it hands out.
@@ -200,7 +247,16 @@ fn collect(
             found = Size {
                 values: spectrum.mz.len(),
                 pixels: spectrum.pixels,
+                bad: spectrum.bad,
             };
+            if let Some(first) = spectrum.first_bad {
+                report.warn(&format!(
+                    "{}: {} spectra of the region could not be read and were left out; the first is \
+                     spectrum {first}",
+                    source.name(),
+                    spectrum.bad
+                ));
+            }
             write(&spectrum, choosing.pixel.is_some(), file).map_err(|failure| {
                 refused = Some(failure);
                 drive::Error::Interrupted

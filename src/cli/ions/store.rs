@@ -13,6 +13,9 @@ use crate::cli::failure::{Failure, Result};
 use crate::cli::report::Report;
 use sectile::imzml::pair::{is_ibd, is_imzml};
 
+/// A head of so many bytes is read whatever the budget.
+const SMALL: u64 = 1 << 20;
+
 /// A store whose head has been read.
 #[derive(Debug)]
 pub struct Opened {
@@ -39,7 +42,9 @@ pub fn open(name: &str, reading: &Reading, cancel: &AtomicBool) -> Result<Opened
         ));
     }
     let source = Source::open(name, &reading.options()?)?;
-    let mut machine = Open::new(source.name(), reading.memory()?);
+    // Too small a budget is refused by the plan, which knows what would do.
+    let memory = reading.memory()?.max(SMALL);
+    let mut machine = Open::new(source.name(), memory);
     let mut tally = Tally::default();
     follow(
         &source,

@@ -6,7 +6,7 @@ use super::named::source_name;
 use super::report::Report;
 use super::spectrum;
 use super::turn::Turn;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::imzml::dataset::Grid;
 use crate::imzml::extent::hyphenated;
 use crate::store::head::{Contents, Layout, Meta};
@@ -48,6 +48,18 @@ impl PackJob {
 
     /// The layout of the store, when all spectra have been read.
     pub(super) fn lay_out(&self) -> Result<Layout> {
+        if let (0, Some(first)) = (self.spectra, self.first_bad) {
+            // Pixels without data only: nobody wants that for a store.
+            return Err(Error::Format {
+                file: self.names[0].clone(),
+                at: 0,
+                what: format!(
+                    "none of the {} spectra can be read, the first bad one being spectrum {first}, so that \
+                     nothing is left to pack: copy the ibd again, or name the right one",
+                    self.counts.bad_spectra
+                ),
+            });
+        }
         let Grid {
             width,
             height,

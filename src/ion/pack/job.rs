@@ -211,7 +211,7 @@ impl PackJob {
         budget.reserve(SPREAD * cut.partitions, "the bounds of partitions")?;
         let pile = Pile::new(cut.chunks, cut.parts, &mut budget)?;
         let mut job = Self {
-            names: [ibd_name(&dataset.file), "the spill".to_owned()],
+            names: [ibd_name(&dataset), "the spill".to_owned()],
             errands: Errands::new(cut.slot_bytes, plan.ibd_bytes, 0),
             print: save::print(&dataset),
             due: (plan.rows / CHECKPOINTS).max(1),

@@ -2,21 +2,8 @@
 
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::job::slot::Slot;
 use crate::job::{Fetch, Read};
-
-/// A slot, and how far its reads have come.
-#[derive(Debug, Default)]
-struct Slot {
-    buffer: Vec<u8>,
-    /// Which fetch it belongs to, counted from the first.
-    turn: u64,
-    full: bool,
-    source: u32,
-    /// The reads that fill it, from when they are asked for until they are complete.
-    reads: Vec<Read>,
-    /// Bytes fed without a gap from the start of each read.
-    fed: Vec<u64>,
-}
 
 /// All slots of a job.
 #[derive(Debug)]
@@ -33,10 +20,7 @@ impl Lane {
     pub(super) fn new(slots: u32, bytes: usize, budget: &mut Budget) -> Result<Self> {
         let mut all = Vec::new();
         for _ in 0..slots {
-            all.push(Slot {
-                buffer: budget.allocate(bytes, "a slot")?,
-                ..Slot::default()
-            });
+            all.push(Slot::new(budget.allocate(bytes, "a slot")?));
         }
         Ok(Self {
             slots: all,
@@ -65,11 +49,10 @@ impl Lane {
     /// Takes a free slot for a fetch of these `(range, start in the slot)`.
     pub(super) fn ask(&mut self, source: u32, ranges: &[std::ops::Range<u64>]) -> Option<Fetch> {
         let index = self.free.pop()?;
-        let slot = &mut self.slots[index as usize];
         let mut at = 0;
-        slot.reads.clear();
+        let mut reads = Vec::with_capacity(ranges.len());
         for range in ranges {
-            slot.reads.push(Read {
+            reads.push(Read {
                 source,
                 range: range.clone(),
                 slot: index,
@@ -77,19 +60,14 @@ impl Lane {
             });
             at += usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         }
-        slot.turn = self.asked;
-        slot.full = false;
-        slot.source = source;
-        slot.fed.clear();
-        slot.fed.resize(ranges.len(), 0);
-        // Within the capacity that was allocated when the job began.
-        slot.buffer.resize(at, 0);
-        self.asked += 1;
-        Some(Fetch {
+        let fetch = Fetch {
             slot: index,
             source,
-            reads: slot.reads.clone(),
-        })
+            reads,
+        };
+        self.slots[index as usize].take(self.asked, &fetch);
+        self.asked += 1;
+        Some(fetch)
     }
 
     pub(super) fn lend(&mut self, fetch: &Fetch) -> Vec<u8> {
@@ -105,19 +83,7 @@ impl Lane {
         names: &[String; 2],
     ) -> Result<()> {
         let slot = self.slot(fetch.slot)?;
-        let asked: u64 = slot.reads.iter().map(Read::len).sum();
-        if buffer.len() as u64 != asked {
-            return Err(Error::Unexpected {
-                file: name(names, slot.source).to_owned(),
-                at: slot.reads.first().map_or(0, |read| read.range.start),
-                asked,
-                got: buffer.len() as u64,
-            });
-        }
-        slot.buffer = buffer;
-        for (fed, read) in slot.fed.iter_mut().zip(&slot.reads) {
-            *fed = read.len();
-        }
+        slot.put(name(names, slot.source), buffer)?;
         self.complete(fetch.slot, names)
     }
 
@@ -131,55 +97,13 @@ impl Lane {
     ) -> Result<()> {
         let (slot, read, offset) = place;
         let slot = self.slot(slot)?;
-        let name = name(names, slot.source);
-        let (Some(asked), Some(fed)) = (slot.reads.get(read), slot.fed.get_mut(read)) else {
-            return Err(Error::Parameter {
-                name: "read",
-                what: format!("{name}: read {read} of this slot was not asked for"),
-            });
-        };
-        let end = offset.saturating_add(len as u64);
-        if offset > *fed || end > asked.len() {
-            return Err(Error::Unexpected {
-                file: name.to_owned(),
-                at: asked.range.start + *fed,
-                asked: asked.len() - *fed,
-                got: end,
-            });
-        }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "within a read, which lies in a slot"
-        )]
-        let start = asked.at + offset as usize;
-        write(&mut slot.buffer[start..start + len]);
-        *fed = (*fed).max(end);
-        Ok(())
+        slot.feed(name(names, slot.source), read, offset, len, write)
     }
 
     /// Says that all reads of a slot have been fed.
     pub(super) fn complete(&mut self, slot: u32, names: &[String; 2]) -> Result<()> {
         let slot = self.slot(slot)?;
-        let name = name(names, slot.source);
-        if slot.reads.is_empty() {
-            return Err(Error::Parameter {
-                name: "slot",
-                what: format!("{name}: nothing was asked for in this slot"),
-            });
-        }
-        for (read, fed) in slot.reads.iter().zip(&slot.fed) {
-            if *fed != read.len() {
-                return Err(Error::Unexpected {
-                    file: name.to_owned(),
-                    at: read.range.start,
-                    asked: read.len(),
-                    got: *fed,
-                });
-            }
-        }
-        slot.reads.clear();
-        slot.full = true;
-        Ok(())
+        slot.complete(name(names, slot.source))
     }
 
     /// Index of the slot whose turn it is, if it is full.

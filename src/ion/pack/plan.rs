@@ -178,7 +178,7 @@ fn inside(dataset: &Dataset, wish: &Wish) -> Result<()> {
     let Spectrum { x, y, .. } = dataset.spectra[index];
     let need = dataset.spectra.iter().map(end).max().unwrap_or(0);
     Err(Error::Format {
-        file: ibd_name(&dataset.file),
+        file: ibd_name(dataset),
         at: wish.ibd_bytes.unwrap_or(0),
         what: format!(
             "the file ends here, but spectrum {index} (x={x} y={y}) does not, and the index needs \
@@ -200,8 +200,10 @@ pub(super) fn shape(dataset: &Dataset) -> Shape {
     }
 }
 
-/// What to call the `.ibd` that belongs to an `.imzML`.
-pub(super) fn ibd_name(imzml: &str) -> String {
-    let name = candidates(imzml).into_iter().next();
-    name.unwrap_or_else(|| format!("{imzml} (its ibd)"))
+/// What to call a dataset's `.ibd`: its name, or a likely one where it was not looked at.
+pub(super) fn ibd_name(dataset: &Dataset) -> String {
+    let imzml = &dataset.file;
+    let name = dataset.ibd.as_ref().map(|ibd| ibd.name.clone());
+    name.or_else(|| candidates(imzml).into_iter().next())
+        .unwrap_or_else(|| format!("{imzml} (its ibd)"))
 }

@@ -3,10 +3,12 @@
 use super::errand::Errands;
 use super::job::{File, From, Out, PackJob, Stage, Supply};
 use super::pile::{Chunk, Part};
+use super::plan::Plan;
 use super::spread::Spread;
 use super::state::{Eye, Fingerprint, Pen, refused};
 use super::turn::Turn;
 use crate::error::Result;
+use crate::imzml::Dataset;
 use crate::store::head::Counts;
 use crate::store::write::Writer;
 
@@ -172,20 +174,36 @@ impl PackJob {
 
     /// What a checkpoint depends on: the dataset, the plan and the options.
     fn fingerprint(&self) -> u64 {
-        let mut print = self.print;
-        let cut = &self.cut;
-        for number in [
-            cut.slot_bytes,
-            cut.arena_bytes,
-            cut.partitions,
-            cut.chunks,
-            u64::from(self.plan.skip_bad),
-            self.plan.ibd_bytes.map_or(0, |bytes| bytes + 1),
-        ] {
-            print.number(number);
-        }
-        print.value()
+        with_plan(self.print, &self.plan)
     }
+
+    /// Whether [`PackJob::new`] takes `state` for a checkpoint of this dataset and plan, so that what
+    /// it would go on from can be thrown away before the index goes into a job.
+    ///
+    /// # Cost
+    /// One pass over the index and the checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::error::Error::Parameter) with the name `state` and the reason.
+    pub fn check(dataset: &Dataset, plan: &Plan, state: &[u8]) -> Result<()> {
+        Eye::new(state, with_plan(print(dataset), plan)).map(drop)
+    }
+}
+
+/// What a checkpoint depends on: a dataset, the plan and the options.
+fn with_plan(mut print: Fingerprint, plan: &Plan) -> u64 {
+    let cut = &plan.cut;
+    for number in [
+        cut.slot_bytes,
+        cut.arena_bytes,
+        cut.partitions,
+        cut.chunks,
+        u64::from(plan.skip_bad),
+        plan.ibd_bytes.map_or(0, |bytes| bytes + 1),
+    ] {
+        print.number(number);
+    }
+    print.value()
 }
 
 fn save_parts(pen: &mut Pen, parts: &[Part]) {
@@ -217,7 +235,7 @@ fn restore_part(eye: &mut Eye<'_>) -> Result<Part> {
 }
 
 /// The fingerprint of a dataset.
-pub(super) fn print(dataset: &crate::imzml::Dataset) -> Fingerprint {
+pub(super) fn print(dataset: &Dataset) -> Fingerprint {
     let mut print = Fingerprint::new();
     print.text(&dataset.file);
     print.text(env!("CARGO_PKG_VERSION"));

@@ -124,6 +124,6 @@ impl<'a> Eye<'a> {
 pub(super) fn refused(why: &str) -> Error {
     Error::Parameter {
         name: "state",
-        what: format!("the checkpoint cannot be gone on from: {why}; start anew"),
+        what: format!("the checkpoint cannot be gone on from: {why}"),
     }
 }

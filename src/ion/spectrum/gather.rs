@@ -34,7 +34,13 @@ impl Gather {
 pub(super) struct Exact {
     pub(super) mz: Vec<f64>,
     pub(super) intensity: Vec<f64>,
+    /// Peaks so far, once they were too many for the budget: they are only counted, so that it can be
+    /// said what would do.
+    too_many: u64,
 }
+
+/// Peaks for which a list has room at first.
+const FIRST: u64 = 1024;
 
 impl Exact {
     /// Bytes that so many peaks take while they are put in order.
@@ -56,21 +62,42 @@ impl Exact {
         Ok(exact)
     }
 
+    /// Bytes of a list that grew from nothing to so many peaks.
+    pub(super) fn grown(peaks: u64) -> u64 {
+        let room = peaks.div_ceil(FIRST).max(1).checked_next_power_of_two();
+        Self::bytes(room.map_or(u64::MAX, |room| room.saturating_mul(FIRST)))
+    }
+
+    /// How many peaks there were, if they were too many.
+    pub(super) fn too_many(&self) -> Option<u64> {
+        (self.too_many > 0).then_some(self.too_many)
+    }
+
     fn add(&mut self, mz: f64, intensity: f64, budget: &mut Budget) -> Result<()> {
-        if self.mz.len() == self.mz.capacity() {
-            self.grow(budget)?;
+        if self.too_many > 0 {
+            self.too_many += 1;
+            return Ok(());
+        }
+        if self.mz.len() == self.mz.capacity() && !self.grow(budget)? {
+            self.too_many = self.mz.len() as u64 + 1;
+            (self.mz, self.intensity) = (Vec::new(), Vec::new());
+            return Ok(());
         }
         self.mz.push(mz);
         self.intensity.push(intensity);
         Ok(())
     }
 
-    /// Makes room for twice as many; what moving them takes is reserved as well.
-    fn grow(&mut self, budget: &mut Budget) -> Result<()> {
+    /// Makes room for twice as many, if the budget has it; what moving them takes is reserved as well.
+    fn grow(&mut self, budget: &mut Budget) -> Result<bool> {
+        #[expect(clippy::cast_possible_truncation, reason = "1024")]
+        let first = FIRST as usize;
         let before = self.mz.capacity();
-        let more = before.max(1024);
+        let more = before.max(first);
         let what = "the peaks of the spectrum";
-        budget.reserve(Self::bytes(more as u64), what)?;
+        if budget.reserve(Self::bytes(more as u64), what).is_err() {
+            return Ok(false);
+        }
         for column in [&mut self.mz, &mut self.intensity] {
             if column.try_reserve_exact(more).is_err() {
                 return Err(Error::Budget {
@@ -80,7 +107,7 @@ impl Exact {
                 });
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Puts the peaks in order of m/z; those of equal m/z stay as they came.

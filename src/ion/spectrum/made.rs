@@ -94,6 +94,7 @@ impl Made<'_> {
             steps,
             at: 0,
             budget,
+            fixed: self.fixed,
             gather,
             filled: Filled::default(),
             done: false,

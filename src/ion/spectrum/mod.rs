@@ -21,7 +21,7 @@ use super::images::Wish;
 use super::reads::Reads;
 use super::region::{Chosen, Region};
 use crate::budget::Budget;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::imzml::dataset::Dataset;
 use crate::job::{Fetch, Job};
 use crate::store::head::{Bins, Contents, Head};
@@ -52,7 +52,8 @@ pub struct Plan {
     /// Most bytes held at one time. From a store the peaks of a pixel, whose number is not known before, come on
     /// top, within the budget.
     pub peak_bytes: u64,
-    /// The smallest budget that works.
+    /// The smallest budget that works. For a pixel from a store: with up to 1024 peaks; where there are
+    /// more than the budget holds they are counted to the end, and the error names what does.
     pub minimum_bytes: u64,
     /// The budget given.
     pub memory: u64,
@@ -69,6 +70,10 @@ pub struct Spectrum<'a> {
     pub max: &'a [f32],
     /// Pixels of the region that were acquired; 0 if the spectrum is empty because there was none.
     pub pixels: u64,
+    /// Spectra of a pair that could not be read and were left out; their pixels count as not acquired.
+    pub bad: u64,
+    /// The number of the first of them in the index.
+    pub first_bad: Option<u32>,
 }
 
 /// A spectrum that waits for its bytes; it hands out one item.
@@ -84,6 +89,8 @@ pub struct SpectrumJob {
     steps: Vec<Step>,
     at: usize,
     budget: Budget,
+    /// Bytes held besides reads and growing lists.
+    fixed: u64,
     gather: Gather,
     filled: Filled,
     done: bool,
@@ -123,7 +130,7 @@ impl SpectrumJob {
         let pixels = acquired.count() as u64;
         let exact = matches!(region, Region::Pixel { .. });
         let sink = if exact {
-            Exact::bytes(1024)
+            Exact::grown(0)
         } else {
             Binned::bytes(&head.layout.bins)
         };
@@ -174,7 +181,7 @@ impl SpectrumJob {
     ///
     /// # Errors
     /// As [`SpectrumJob::of_store`]; [`Error::Format`](crate::error::Error::Format) naming the spectrum whose
-    /// arrays are of unequal length.
+    /// arrays are of unequal length, unless bad ones are skipped.
     pub fn of_pair(
         dataset: &Dataset,
         ibd: &str,
@@ -187,7 +194,7 @@ impl SpectrumJob {
         let mut free = Budget::new(u64::MAX);
         let chosen = region.on(grid.width, grid.height, &mut free)?;
         let exact = matches!(region, Region::Pixel { .. });
-        let mut pair = Pair::new(dataset, ibd, wish.slice, &chosen, exact, &mut free)?;
+        let mut pair = Pair::new(dataset, ibd, wish, &chosen, exact, &mut free)?;
         let sink = match (exact, &bins) {
             (true, _) => Exact::bytes(pair.values),
             (false, Some(bins)) => Binned::bytes(bins),
@@ -272,21 +279,30 @@ impl SpectrumJob {
         if !self.done {
             return None;
         }
-        let pixels = self.plan.pixels;
-        Some(match &self.gather {
-            Gather::Exact(exact) => Spectrum {
-                mz: &exact.mz,
-                intensity: &exact.intensity,
-                max: &[],
-                pixels,
-            },
-            _ => Spectrum {
-                mz: &self.filled.mz,
-                intensity: &self.filled.mean,
-                max: &self.filled.max,
-                pixels,
-            },
+        let (mz, intensity, max) = match &self.gather {
+            Gather::Exact(exact) => (&exact.mz, &exact.intensity, &[][..]),
+            _ => (&self.filled.mz, &self.filled.mean, &self.filled.max[..]),
+        };
+        let (bad, first_bad) = match &self.source {
+            Source::Pair(pair) => pair.bad(),
+            Source::Store(_) => (0, None),
+        };
+        Some(Spectrum {
+            mz,
+            intensity,
+            max,
+            pixels: self.pixels(),
+            bad,
+            first_bad,
         })
+    }
+
+    /// Pixels that have data: of a pair they are known when its spectra have been read.
+    fn pixels(&self) -> u64 {
+        match &self.source {
+            Source::Pair(pair) => pair.acquired(),
+            Source::Store(_) => self.plan.pixels,
+        }
     }
 
     fn work(&mut self, step: Step) -> Result<()> {
@@ -315,11 +331,28 @@ impl SpectrumJob {
         Ok(())
     }
 
+    /// The error for a pixel of so many peaks. Of what a budget leaves, blocks get half, or one block.
+    fn needs(&self, peaks: u64) -> Error {
+        let peaks_take = Exact::grown(peaks);
+        let block = self.plan.minimum_bytes - self.fixed - Exact::grown(0);
+        Error::Budget {
+            need: self.fixed + peaks_take + block.max(peaks_take),
+            have: self.plan.memory,
+            what: format!("a pixel of {peaks} peaks"),
+        }
+    }
+
     fn finish(&mut self) -> Result<()> {
         self.choose_bins()?;
+        let pixels = self.pixels();
         match &mut self.gather {
-            Gather::Exact(exact) => exact.sort()?,
-            Gather::Binned(binned) => self.filled = binned.finish(self.plan.pixels)?,
+            Gather::Exact(exact) => {
+                if let Some(peaks) = exact.too_many() {
+                    return Err(self.needs(peaks));
+                }
+                exact.sort()?;
+            }
+            Gather::Binned(binned) => self.filled = binned.finish(pixels)?,
             Gather::Extent { .. } => {}
         }
         self.done = true;

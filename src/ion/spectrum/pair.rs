@@ -7,6 +7,7 @@ use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::imzml::dataset::{Array, Dataset, Spectrum};
 use crate::imzml::spectrum::{check_intensity, check_lengths, check_mz, decode};
+use crate::ion::images::Wish;
 use crate::ion::reads::Reads;
 use crate::ion::region::Chosen;
 use crate::range;
@@ -21,6 +22,9 @@ struct Wanted {
     spectrum: Spectrum,
     /// Read of the m/z and of the intensities, counted from the first of the batch.
     homes: [u32; 2],
+    pixel: u32,
+    /// Whether it turned out that it cannot be read.
+    bad: bool,
 }
 
 /// Spectra whose arrays are held at one time.
@@ -39,10 +43,17 @@ pub(super) struct Pair {
     batches: Vec<Batch>,
     /// Whether all spectra of the region have one m/z array, which is read once.
     one_axis: bool,
+    /// What is wrong with that array.
+    axis: Option<Error>,
     mz: Vec<f64>,
     intensity: Vec<f64>,
     /// Pixels of the region that have a spectrum.
     pub(super) pixels: u64,
+    /// Those of them whose spectra could be read.
+    good: Chosen,
+    skip_bad: bool,
+    bad: u64,
+    first_bad: Option<u32>,
     /// Values of all intensity arrays together.
     pub(super) values: u64,
 }
@@ -60,12 +71,12 @@ impl Pair {
     pub(super) const SPECTRUM: u64 =
         (size_of::<Wanted>() + 2 * size_of::<Range<u64>>() + 32) as u64;
 
-    /// Finds the spectra of a region of the slice with this index; in the order of the file if `ordered`,
+    /// Finds the spectra of a region of the slice that is wished; in the order of the file if `ordered`,
     /// otherwise in that of their arrays.
     pub(super) fn new(
         dataset: &Dataset,
         ibd: &str,
-        slice: u32,
+        wish: &Wish,
         chosen: &Chosen,
         ordered: bool,
         budget: &mut Budget,
@@ -77,7 +88,7 @@ impl Pair {
             .max(1);
         let place = |spectrum: &Spectrum| {
             let pixel = dataset.grid.pixel(spectrum);
-            (pixel / area == slice && chosen.has(pixel % area)).then_some(pixel % area)
+            (pixel / area == wish.slice && chosen.has(pixel % area)).then_some(pixel % area)
         };
         let mut seen = Chosen::none(area, budget)?;
         let mut count = 0;
@@ -94,38 +105,91 @@ impl Pair {
             what: "the spectra of the region".to_owned(),
         })?;
         wanted.extend(
-            ((0_u32..).zip(&dataset.spectra))
-                .filter(|(_, spectrum)| place(spectrum).is_some())
-                .map(|(index, spectrum)| Wanted {
+            ((0_u32..).zip(&dataset.spectra)).filter_map(|(index, spectrum)| {
+                place(spectrum).map(|pixel| Wanted {
                     index,
                     spectrum: *spectrum,
                     homes: [0; 2],
-                }),
+                    pixel,
+                    bad: false,
+                })
+            }),
         );
         let mut pair = Self {
             ibd: ibd.to_owned(),
             wanted,
             batches: Vec::new(),
             one_axis: false,
+            axis: None,
             mz: Vec::new(),
             intensity: Vec::new(),
             pixels: seen.count(),
             values: 0,
+            good: Chosen::none(area, budget)?,
+            skip_bad: wish.skip_bad,
+            bad: 0,
+            first_bad: None,
         };
+        pair.check(dataset)?;
         pair.values = pair
             .arrays()
             .map(|[_, intensity]| u64::from(intensity.len))
             .sum();
-        for one in &pair.wanted {
-            check_lengths(&one.spectrum, ibd, u64::from(one.index))?;
-        }
-        pair.wanted.retain(|one| one.spectrum.mz().len > 0);
+        let good = &mut pair.good;
+        pair.wanted.retain(|one| {
+            let empty = one.spectrum.mz().len == 0;
+            if empty {
+                good.insert(one.pixel);
+            }
+            !empty
+        });
         let first = pair.wanted.first().map(|one| one.spectrum.mz());
         pair.one_axis = pair.wanted.len() > 1 && pair.arrays().all(|[mz, _]| Some(mz) == first);
         if !ordered {
             (pair.wanted).sort_unstable_by_key(|one| (one.spectrum.intensity().at, one.index));
         }
         Ok(pair)
+    }
+
+    /// Holds the spectra to what is known before they are read.
+    fn check(&mut self, dataset: &Dataset) -> Result<()> {
+        let end = dataset.ibd.as_ref().map_or(u64::MAX, |ibd| ibd.bytes);
+        let mut wanted = std::mem::take(&mut self.wanted);
+        let mut refused = Ok(());
+        wanted.retain(|one| {
+            let [mz, intensity] = [one.spectrum.mz(), one.spectrum.intensity()];
+            let sound = check_lengths(&one.spectrum, &self.ibd, u64::from(one.index));
+            let inside = [mz, intensity].iter().all(|array| array.end() <= end);
+            match sound {
+                // What lies outside was found when the index was held against the file.
+                Ok(()) if inside || !self.skip_bad => return true,
+                Err(error) if !self.skip_bad => {
+                    if refused.is_ok() {
+                        refused = Err(error);
+                    }
+                }
+                _ => self.leave_out(one.index),
+            }
+            false
+        });
+        self.wanted = wanted;
+        refused
+    }
+
+    fn leave_out(&mut self, index: u32) {
+        self.bad += 1;
+        let first = self.first_bad.get_or_insert(index);
+        *first = (*first).min(index);
+    }
+
+    /// How many spectra were left out so far, and the first of them in the index.
+    pub(super) fn bad(&self) -> (u64, Option<u32>) {
+        (self.bad, self.first_bad)
+    }
+
+    /// Pixels whose spectra have been read.
+    pub(super) fn acquired(&self) -> u64 {
+        self.good.count()
     }
 
     fn arrays(&self) -> impl Iterator<Item = [Array; 2]> {
@@ -233,34 +297,62 @@ impl Pair {
         budget: &mut Budget,
     ) -> Result<()> {
         let Batch { spectra, read } = &self.batches[batch];
-        for at in spectra.clone() {
+        let (spectra, read) = (spectra.clone(), *read);
+        for at in spectra {
             let one = self.wanted[at];
-            let part = |which: usize, array: Array| {
-                let read = first_read + read + one.homes[which] as usize;
-                let start = reads.ranges().get(read).map_or(0, |range| range.start);
-                let place =
-                    |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
-                let bytes = reads.bytes(read).get(place(array.at)..place(array.end()));
-                bytes.unwrap_or_default()
-            };
-            let index = u64::from(one.index);
-            let [mz, intensity] = self.needed(&one, at == 0);
-            if let Some(mz) = mz {
-                self.mz.clear();
-                decode(mz, part(0, mz), &self.ibd, index, &mut self.mz)?;
-                check_mz(&self.mz, mz, &self.ibd, index)?;
+            if one.bad {
+                continue;
             }
-            if let Some(array) = intensity {
-                self.intensity.clear();
-                decode(array, part(1, array), &self.ibd, index, &mut self.intensity)?;
-                check_intensity(&self.intensity, array, &self.ibd, index)?;
+            match self.load(at, first_read + read, reads) {
+                Ok(()) => {}
+                Err(Error::Format { .. } | Error::Unsupported { .. }) if self.skip_bad => {
+                    self.wanted[at].bad = true;
+                    self.leave_out(one.index);
+                    continue;
+                }
+                Err(error) => return Err(error),
             }
+            self.good.insert(one.pixel);
             for (mz, intensity) in self.mz.iter().zip(&self.intensity) {
                 // As in a store, which holds no peak of intensity 0.
                 if *intensity != 0.0 {
                     gather.add(*mz, *intensity, budget)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Decodes the arrays of a spectrum; `base` is the first read of its batch.
+    fn load(&mut self, at: usize, base: usize, reads: &Reads) -> Result<()> {
+        let one = self.wanted[at];
+        let part = |which: usize, array: Array| {
+            let read = base + one.homes[which] as usize;
+            let start = reads.ranges().get(read).map_or(0, |range| range.start);
+            let place = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
+            let bytes = reads.bytes(read).get(place(array.at)..place(array.end()));
+            bytes.unwrap_or_default()
+        };
+        let index = u64::from(one.index);
+        let [mz, intensity] = self.needed(&one, at == 0);
+        if let Some(mz) = mz {
+            self.axis = None;
+            self.mz.clear();
+            let axis = decode(mz, part(0, mz), &self.ibd, index, &mut self.mz)
+                .and_then(|()| check_mz(&self.mz, mz, &self.ibd, index));
+            if self.one_axis {
+                self.axis = axis.clone().err();
+            }
+            axis?;
+        }
+        if let Some(error) = &self.axis {
+            // All of them have this one.
+            return Err(error.clone());
+        }
+        if let Some(array) = intensity {
+            self.intensity.clear();
+            decode(array, part(1, array), &self.ibd, index, &mut self.intensity)?;
+            check_intensity(&self.intensity, array, &self.ibd, index)?;
         }
         Ok(())
     }

@@ -61,6 +61,7 @@ impl Imzml {
             dataset: Some(reader.finish().map_err(thrown)?),
             ibd: String::new(),
             ibd_bytes: None,
+            skip_bad: false,
         })
     }
 }
@@ -73,6 +74,8 @@ pub struct Index {
     pub(super) ibd: String,
     /// Its size, once it has been compared with the index.
     ibd_bytes: Option<u64>,
+    /// Whether spectra that cannot be read are left out.
+    pub(super) skip_bad: bool,
 }
 
 impl Index {
@@ -131,6 +134,7 @@ impl Index {
         name.clone_into(&mut self.ibd);
         let (size, first) = (offset("size", size)?, bulk::bytes(first)?);
         self.ibd_bytes = Some(size);
+        self.skip_bad = skip_bad;
         let dataset = self.dataset.as_mut().ok_or_else(used_up)?;
         match dataset.settle(name, size, &first) {
             Err(Error::Format { .. }) if skip_bad => Ok(()),

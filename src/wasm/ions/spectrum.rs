@@ -9,6 +9,7 @@ use super::record::{self, Record};
 use super::store::Store;
 use super::{Thrown, flat, offset, thrown};
 use crate::error::Error;
+use crate::ion::images::Wish;
 use crate::ion::region::Region;
 use crate::ion::spectrum::SpectrumJob;
 use crate::job::Job;
@@ -118,7 +119,10 @@ impl Index {
     pub fn spectrum(&self, store: &Store, wish: &JsValue) -> Result<Spectrum, Thrown> {
         let region = read_region(wish)?;
         let bins = Some(store.head.layout.bins);
-        let wish = read_wish(wish)?;
+        let wish = Wish {
+            skip_bad: self.skip_bad,
+            ..read_wish(wish)?
+        };
         let job = SpectrumJob::of_pair(self.dataset()?, &self.ibd, &region, bins, &wish);
         Ok(Spectrum {
             job: job.map_err(thrown)?,

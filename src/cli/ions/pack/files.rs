@@ -10,6 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use sectile::error::Error;
 use sectile::ion::pack::job;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -24,6 +25,9 @@ use crate::cli::report::Report;
 /// Bytes read at once while the finished store is read back.
 const PIECE: usize = 64 << 10;
 
+/// Before the job's own checkpoint: the bytes that the spill and the store then had, as two u64.
+const SIZES: usize = 16;
+
 /// A packing's files, locked for this process.
 #[derive(Debug)]
 pub struct Files {
@@ -34,11 +38,13 @@ pub struct Files {
 }
 
 impl Files {
-    /// Begins a packing, or goes on with one of the same fingerprint: then its checkpoint is given too.
+    /// Begins a packing, or goes on with one of the same fingerprint: then its checkpoint is given too,
+    /// if `usable` says nothing against it.
     pub fn begin(
         names: Names,
         fingerprint: &Value,
         restart: bool,
+        usable: impl Fn(&[u8]) -> sectile::error::Result<()>,
         report: &Report,
     ) -> Result<(Self, Option<Vec<u8>>)> {
         let mut journal = Journal::open(&names.journal)?;
@@ -47,7 +53,7 @@ impl Files {
         let state = if restart {
             None
         } else {
-            earlier_state(&mut journal, &names, fingerprint, report)?
+            earlier_state(&mut journal, &names, fingerprint, usable, report)?
         };
         let anew = state.is_none();
         let spill = open(&names.spill, anew)?;
@@ -97,11 +103,17 @@ impl Files {
             fresh,
             ..
         } = &self.names;
+        let mut sizes = Vec::with_capacity(SIZES);
         for (file, path) in [(&self.spill, spill), (&self.store, part)] {
-            file.sync_data()
-                .map_err(|error| Failure::file(path, "cannot write", &error))?;
+            let size = file.sync_data().and_then(|()| file.metadata());
+            let size = size.map_err(|error| Failure::file(path, "cannot write", &error))?;
+            sizes.extend(size.len().to_le_bytes());
         }
-        fs::write(fresh, bytes).map_err(|error| Failure::file(fresh, "cannot write", &error))?;
+        let whole = File::create(fresh).and_then(|mut file| {
+            file.write_all(&sizes)?;
+            file.write_all(bytes)
+        });
+        whole.map_err(|error| Failure::file(fresh, "cannot write", &error))?;
         name_finally(fresh, state)
     }
 
@@ -143,30 +155,61 @@ fn earlier_state(
     journal: &mut Journal,
     names: &Names,
     fingerprint: &Value,
+    usable: impl Fn(&[u8]) -> sectile::error::Result<()>,
     report: &Report,
 ) -> Result<Option<Vec<u8>>> {
     let why = match journal.past(fingerprint, 0)? {
         Past::Nothing => return Ok(None),
         Past::Other(why) => why,
-        Past::Finished(_) => {
-            let there = names.part.is_file() && names.spill.is_file();
-            match fs::read(&names.state) {
-                Ok(state) if there => {
+        Past::Finished(_) => match fs::read(&names.state) {
+            // It was stopped before it had anything to go on from.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => format!("its checkpoint cannot be read ({error})"),
+            Ok(state) => match whole(names, state, usable) {
+                Ok(state) => {
                     report.detail(1, "going on where the last run was stopped");
                     return Ok(Some(state));
                 }
-                // It was stopped before it had anything to go on from.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Ok(_) => "its files are gone".to_owned(),
-                Err(error) => format!("its checkpoint cannot be read ({error})"),
-            }
-        }
+                Err(why) => why,
+            },
+        },
     };
     report.warn(&format!(
         "{}: begins anew, since an unfinished run cannot be gone on with: {why}",
         names.target.display()
     ));
     Ok(None)
+}
+
+/// The job's checkpoint, if it is one and the files that it speaks of are there; else why not.
+fn whole(
+    names: &Names,
+    mut state: Vec<u8>,
+    usable: impl Fn(&[u8]) -> sectile::error::Result<()>,
+) -> std::result::Result<Vec<u8>, String> {
+    let Some((sizes, rest)) = state.split_at_checked(SIZES) else {
+        return Err("its checkpoint is too short".to_owned());
+    };
+    usable(rest).map_err(|error| match error {
+        Error::Parameter { what, .. } => what,
+        other => other.to_string(),
+    })?;
+    for (path, size) in [&names.spill, &names.part]
+        .into_iter()
+        .zip(sizes.chunks_exact(8))
+    {
+        let wanted = size
+            .iter()
+            .rev()
+            .fold(0, |n, byte| n << 8 | u64::from(*byte));
+        match fs::metadata(path) {
+            Ok(there) if there.is_file() && there.len() >= wanted => {}
+            Ok(_) => return Err(format!("{} has become shorter", path.display())),
+            Err(error) => return Err(format!("{}: {error}", path.display())),
+        }
+    }
+    state.drain(..SIZES);
+    Ok(state)
 }
 
 fn open(path: &Path, anew: bool) -> Result<File> {

@@ -44,7 +44,8 @@ pub fn run(arguments: &Pack, report: &mut Report) -> Result<()> {
         wanted.verify(&opened, &mut tally, report)?;
     }
     let fingerprint = fingerprint(packing, &opened.pair, &plan, &names);
-    let (mut files, state) = Files::begin(names, &fingerprint, packing.restart, report)?;
+    let usable = |state: &[u8]| PackJob::check(&opened.dataset, &plan, state);
+    let (mut files, state) = Files::begin(names, &fingerprint, packing.restart, usable, report)?;
     let partitions = plan.partitions;
     let said = opened.dataset.warnings.clone();
     let mut job = match PackJob::new(opened.dataset, plan, state.as_deref()) {
@@ -186,7 +187,7 @@ fn table(dataset: &Dataset, plan: &Plan) -> Vec<String> {
 /// Everything that the store's bytes and the checkpoint depend on.
 fn fingerprint(packing: &Packing, pair: &Pair, plan: &Plan, names: &Names) -> Value {
     json!({
-        "journal": 1,
+        "journal": 2,
         "sectile": env!("CARGO_PKG_VERSION"),
         "job": "pack",
         "inputs": [identity(&pair.imzml), identity(&pair.ibd)],

@@ -1,14 +1,17 @@
-//! One slot: the part of one section that one exposure brings, and how far its reads have come.
+//! One slot: the bytes of one fetch, and how far its reads have come.
 
 use crate::error::{Error, Result};
 use crate::job::{Fetch, Read};
 
+/// A buffer that one fetch after the other fills.
 #[derive(Debug, Default)]
-pub(super) struct Slot {
-    pub(super) buffer: Vec<u8>,
-    pub(super) section: u64,
-    pub(super) exposure: u32,
-    pub(super) full: bool,
+pub(crate) struct Slot {
+    pub(crate) buffer: Vec<u8>,
+    /// Which share of the job its bytes are for; the job says what it counts.
+    pub(crate) turn: u64,
+    /// The source they come from.
+    pub(crate) source: u32,
+    pub(crate) full: bool,
     /// The reads that fill it, from when they are asked for until they are complete.
     reads: Vec<Read>,
     /// Bytes fed without a gap from the start of each read.
@@ -17,7 +20,7 @@ pub(super) struct Slot {
 
 impl Slot {
     /// An empty slot.
-    pub(super) fn new(buffer: Vec<u8>) -> Self {
+    pub(crate) fn new(buffer: Vec<u8>) -> Self {
         Self {
             buffer,
             ..Self::default()
@@ -25,10 +28,10 @@ impl Slot {
     }
 
     /// Makes it ready for a fetch.
-    pub(super) fn take(&mut self, section: u64, fetch: &Fetch) {
+    pub(crate) fn take(&mut self, turn: u64, fetch: &Fetch) {
         let bytes: u64 = fetch.reads.iter().map(Read::len).sum();
-        self.section = section;
-        self.exposure = fetch.source;
+        self.turn = turn;
+        self.source = fetch.source;
         self.full = false;
         self.reads.clone_from(&fetch.reads);
         self.fed.clear();
@@ -38,7 +41,7 @@ impl Slot {
     }
 
     /// Takes a piece of a read; `write` fills its place in the buffer.
-    pub(super) fn feed(
+    pub(crate) fn feed(
         &mut self,
         name: &str,
         read: usize,
@@ -72,15 +75,25 @@ impl Slot {
     }
 
     /// Takes back the whole buffer, filled.
-    pub(super) fn put(&mut self, buffer: Vec<u8>) {
+    pub(crate) fn put(&mut self, name: &str, buffer: Vec<u8>) -> Result<()> {
+        let asked: u64 = self.reads.iter().map(Read::len).sum();
+        if buffer.len() as u64 != asked {
+            return Err(Error::Unexpected {
+                file: name.to_owned(),
+                at: self.reads.first().map_or(0, |read| read.range.start),
+                asked,
+                got: buffer.len() as u64,
+            });
+        }
         self.buffer = buffer;
         for (fed, read) in self.fed.iter_mut().zip(&self.reads) {
             *fed = read.len();
         }
+        Ok(())
     }
 
     /// Says that all reads have been fed.
-    pub(super) fn complete(&mut self, name: &str) -> Result<()> {
+    pub(crate) fn complete(&mut self, name: &str) -> Result<()> {
         if self.reads.is_empty() {
             return Err(Error::Parameter {
                 name: "slot",
