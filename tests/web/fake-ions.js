@@ -131,6 +131,7 @@ export class IonCompute {
   }
 
   async meanSpectrum() {
+    record.calls.push(['meanSpectrum']);
     const mz = [];
     const mean = [];
     const random = generator(5);

@@ -150,6 +150,15 @@ describe('data of the ion page', { timeout: 240_000 }, () => {
     await close(page);
   });
 
+  test('the ion of a link is fetched once, and does not wait for the mean spectrum', async () => {
+    const page = await open('slices=2', '&mz=885.5493&sl=1&norm=tic');
+    await shown(page);
+    const order = await page.evaluate(() => fake.calls.map(([name]) => name).filter((name) => ['open', 'images', 'meanSpectrum'].includes(name)));
+    assert.deepEqual(order, ['open', 'images', 'meanSpectrum']);
+    assert.deepEqual((await calls(page, 'images'))[0], [[{ mz: 885.5493, ppm: 3, slice: 1, normalise: 'tic' }]]);
+    await close(page);
+  });
+
   test('the budget: not a number is said, a new one makes a new core', async () => {
     const page = await open('', '&mz=885.5493');
     await shown(page);

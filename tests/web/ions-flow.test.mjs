@@ -235,7 +235,7 @@ test('cases with their trouble: said, and what can be done about it', async () =
   await page.click('#notice button:has-text("Leave out bad spectra")');
   await shown();
   assert.match(await text('#facts'), /Acquired3 of 6.*Bad spectra left out3/);
-  // Spectra come from what the images are made of: nothing is read beyond the end of the file.
+  // Nothing is read beyond the end of the file, and spectra are of what the images are made of.
   const spectra = await page.evaluate(async () => {
     const { compute } = sectile.session;
     const all = [];
@@ -243,7 +243,7 @@ test('cases with their trouble: said, and what can be done about it', async () =
     all.push(await compute.region({ rect: [0, 0, 3, 2] }));
     return all.map(({ from, mz, pixels }) => [from, mz.length, pixels]);
   });
-  assert.deepEqual(spectra, [['store', 3, 1], ['store', 0, 0], ['store', 3, 3]]);
+  assert.deepEqual(spectra, [['pair', 3, 1], ['pair', 0, 0], ['pair', 3, 3]]);
   await page.setInputFiles('#files', [join(folder, 'cut.imzML'), join(folder, 'cut.ibd')]);
   await page.waitForFunction(() => /cut\.ibd.*spectrum \d+/.test(document.querySelector('#notice').textContent));
 });

@@ -48,8 +48,8 @@ export class IonStore {
    *
    * @param {string | URL | Blob | import('./source.js').Source} what
    * @param {object} [options]
-   * @param {{imzml: any, ibd: any}} [options.pair] the dataset that was packed: spectra of pixels come from it, but
-   *   where packing has left bad spectra out: then they come from the store, which has what the images are made of
+   * @param {{imzml: any, ibd: any}} [options.pair] the dataset that was packed: spectra of pixels come from it,
+   *   without those that packing has left out
    * @param {number} [options.memory] bytes that this store may use; the instance's budget by default
    * @param {AbortSignal} [options.signal]
    * @returns {Promise<IonStore>}
@@ -87,7 +87,7 @@ export class IonStore {
     /** @private @type {PairIndex | null} */
     this.index = null;
     /** @private */
-    this.pair = pair && !this.info.counts.bad_spectra ? { imzml: sourceOf(pair.imzml), ibd: sourceOf(pair.ibd) } : null;
+    this.pair = pair ? { imzml: sourceOf(pair.imzml), ibd: sourceOf(pair.ibd) } : null;
     /** @private @type {object | null} */
     this.mean = null;
   }
@@ -221,6 +221,7 @@ export class IonStore {
     this.index ??= await PairIndex.read(this.pair.imzml, this.pair.ibd, {
       signal,
       tally,
+      skipBad: this.info.counts.bad_spectra > 0,
       memory: Math.floor(this.memory / 2),
       onProgress: onProgress && ((bytes, total) => onProgress({ phase: 'index', bytes, total })),
     });
