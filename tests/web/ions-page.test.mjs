@@ -189,7 +189,8 @@ describe('the ion page', { timeout: 240_000 }, () => {
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => fake.calls.at(-1)[0] === 'images' && fake.calls.at(-1)[1][0].da === 0.02);
     const before = (await calls(page, 'images')).length;
-    for (const [value, message] of [['885,5493', /decimal point as a dot/], ['C5H5', /is not an m\/z/]]) {
+    const many = Array.from({ length: 49 }, (_, i) => 100 + i).join(' ');
+    for (const [value, message] of [['885,5493', /decimal point as a dot/], ['C5H5', /is not an m\/z/], [many, /49 m\/z are too many/]]) {
       await page.fill('#mz', value);
       await page.keyboard.press('Enter');
       assert.match(await text(page, '#mz-error'), message);

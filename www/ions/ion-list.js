@@ -63,6 +63,8 @@ export class IonList {
     if (widthOnly && byId('mz').value.trim() === '') return;
     try {
       const all = parseMz(byId('mz').value);
+      // Of a longer list the first would silently make room for the last.
+      if (all.length > MOST_IONS) throw new RangeError(`${all.length} m/z are too many at a time; the list holds ${MOST_IONS}`);
       this.complain('');
       for (const mz of all) this.add(mz, false);
       this.changed();

@@ -109,9 +109,9 @@ impl SpectrumJob {
     /// The bins are the store's own, so that the result can be laid over its mean spectrum.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::error::Error::Parameter) for a slice that does not exist, no request in
+    /// [`Error::Parameter`] for a slice that does not exist, no request in
     /// flight, or as [`Region::on`];
-    /// [`Error::Budget`](crate::error::Error::Budget) naming the smallest budget that works.
+    /// [`Error::Budget`] naming the smallest budget that works.
     pub fn of_store(head: &Rc<Head>, region: &Region, wish: &Wish) -> Result<Self> {
         let Contents {
             width,
@@ -180,7 +180,7 @@ impl SpectrumJob {
     /// stores from the least and the greatest m/z of the region, which takes a pass of its own.
     ///
     /// # Errors
-    /// As [`SpectrumJob::of_store`]; [`Error::Format`](crate::error::Error::Format) naming the spectrum whose
+    /// As [`SpectrumJob::of_store`]; [`Error::Format`] naming the spectrum whose
     /// arrays are of unequal length, unless bad ones are skipped.
     pub fn of_pair(
         dataset: &Dataset,
@@ -246,8 +246,8 @@ impl SpectrumJob {
     /// may begin anywhere up to the first byte that is still missing (a driver may start a read over).
     ///
     /// # Errors
-    /// [`Error::Unexpected`](crate::error::Error::Unexpected) and
-    /// [`Error::Parameter`](crate::error::Error::Parameter) for bytes that were not asked for.
+    /// [`Error::Unexpected`] and
+    /// [`Error::Parameter`] for bytes that were not asked for.
     pub fn feed(
         &mut self,
         slot: u32,
@@ -262,7 +262,7 @@ impl SpectrumJob {
     /// Says that the read of a fetch has been fed whole.
     ///
     /// # Errors
-    /// [`Error::Unexpected`](crate::error::Error::Unexpected) if bytes are missing.
+    /// [`Error::Unexpected`] if bytes are missing.
     pub fn complete(&mut self, slot: u32) -> Result<()> {
         self.reads.complete(slot)
     }
