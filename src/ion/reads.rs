@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::job::slot::Slot;
 use crate::job::{Fetch, Read};
 
 /// What a driver holds of a body on its way into a slot.
@@ -23,16 +24,6 @@ pub(super) struct Reads {
     free: Vec<u32>,
     /// Why the next range cannot be asked for, which only the job's next turn can say.
     fault: Option<Error>,
-}
-
-#[derive(Debug, Default)]
-struct Slot {
-    range: Range<u64>,
-    buffer: Vec<u8>,
-    /// Bytes fed without a gap from the start.
-    fed: u64,
-    lent: bool,
-    full: bool,
 }
 
 impl Reads {
@@ -77,13 +68,8 @@ impl Reads {
             self.slots.push(Slot::default());
             u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
         });
-        self.slots[id as usize] = Slot {
-            range: range.clone(),
-            buffer,
-            ..Slot::default()
-        };
         self.live.push_back(id);
-        Some(Fetch {
+        let fetch = Fetch {
             slot: id,
             source: 0,
             reads: vec![Read {
@@ -92,40 +78,27 @@ impl Reads {
                 slot: id,
                 at: 0,
             }],
-        })
+        };
+        let slot = &mut self.slots[id as usize];
+        *slot = Slot::new(buffer);
+        slot.take(index as u64, &fetch);
+        Some(fetch)
     }
 
     /// Moves a slot's buffer out to be filled.
     pub(super) fn lend(&mut self, fetch: &Fetch) -> Vec<u8> {
         let slot = self.slots.get_mut(fetch.slot as usize);
-        slot.map_or_else(Vec::new, |slot| {
-            slot.lent = true;
-            std::mem::take(&mut slot.buffer)
-        })
+        slot.map(Slot::lend).unwrap_or_default()
     }
 
     /// Takes a filled buffer back.
     pub(super) fn filled(&mut self, fetch: &Fetch, buffer: Vec<u8>) -> Result<()> {
-        let Some(slot) = open(&mut self.slots, fetch.slot).filter(|slot| slot.lent) else {
-            return Err(not_asked(&self.name, fetch.slot));
-        };
-        let asked = slot.range.end - slot.range.start;
-        if buffer.len() as u64 != asked {
-            return Err(Error::Unexpected {
-                file: self.name.clone(),
-                at: slot.range.start,
-                asked,
-                got: buffer.len() as u64,
-            });
-        }
-        slot.buffer = buffer;
-        slot.lent = false;
-        slot.full = true;
-        Ok(())
+        let (name, slot) = self.slot(fetch.slot)?;
+        slot.put(name, buffer)?;
+        slot.complete(name)
     }
 
-    /// Takes a piece of a read from byte `offset` of it; `write` fills its place. A piece may begin anywhere up
-    /// to the first byte that is missing.
+    /// Takes a piece of a read from byte `offset` of it; `write` fills its place.
     pub(super) fn feed(
         &mut self,
         slot: u32,
@@ -134,44 +107,24 @@ impl Reads {
         len: usize,
         write: impl FnOnce(&mut [u8]),
     ) -> Result<()> {
-        let found = open(&mut self.slots, slot).filter(|slot| read == 0 && !slot.lent);
-        let Some(slot) = found else {
-            return Err(not_asked(&self.name, slot));
-        };
-        let end = offset.saturating_add(len as u64);
-        let place = usize::try_from(offset)
-            .ok()
-            .filter(|_| offset <= slot.fed)
-            .and_then(|start| slot.buffer.get_mut(start..start.checked_add(len)?));
-        let Some(place) = place else {
-            return Err(Error::Unexpected {
-                file: self.name.clone(),
-                at: slot.range.start + slot.fed,
-                asked: slot.range.end - slot.range.start - slot.fed,
-                got: end,
-            });
-        };
-        write(place);
-        slot.fed = slot.fed.max(end);
-        Ok(())
+        let (name, slot) = self.slot(slot)?;
+        slot.feed(name, read, offset, len, write)
     }
 
     /// Says that a slot's read has been fed whole.
     pub(super) fn complete(&mut self, slot: u32) -> Result<()> {
-        let Some(slot) = open(&mut self.slots, slot).filter(|slot| !slot.lent) else {
-            return Err(not_asked(&self.name, slot));
-        };
-        let asked = slot.range.end - slot.range.start;
-        if slot.fed != asked {
-            return Err(Error::Unexpected {
-                file: self.name.clone(),
-                at: slot.range.start,
-                asked,
-                got: slot.fed,
-            });
+        let (name, slot) = self.slot(slot)?;
+        slot.complete(name)
+    }
+
+    fn slot(&mut self, slot: u32) -> Result<(&str, &mut Slot)> {
+        match self.slots.get_mut(slot as usize) {
+            Some(found) => Ok((&self.name, found)),
+            None => Err(Error::Parameter {
+                name: "slot",
+                what: format!("{}: there is no slot {slot}", self.name),
+            }),
         }
-        slot.full = true;
-        Ok(())
     }
 
     /// Whether all ranges before `end` have arrived.
@@ -200,9 +153,10 @@ impl Reads {
         while self.first < end
             && let Some(id) = self.live.pop_front()
         {
+            let range = &self.ranges[self.first];
+            budget.release(range.end - range.start);
             self.first += 1;
-            let slot = std::mem::take(&mut self.slots[id as usize]);
-            budget.release(slot.range.end - slot.range.start);
+            self.slots[id as usize] = Slot::default();
             self.free.push(id);
         }
     }
@@ -215,18 +169,5 @@ impl Reads {
     /// The ranges, in the order in which they are asked for.
     pub(super) fn ranges(&self) -> &[Range<u64>] {
         &self.ranges
-    }
-}
-
-/// A slot that waits for bytes.
-fn open(slots: &mut [Slot], slot: u32) -> Option<&mut Slot> {
-    let slot = slots.get_mut(slot as usize)?;
-    (!slot.full && !slot.range.is_empty()).then_some(slot)
-}
-
-fn not_asked(name: &str, slot: u32) -> Error {
-    Error::Parameter {
-        name: "slot",
-        what: format!("{name}: nothing was asked for in slot {slot}"),
     }
 }

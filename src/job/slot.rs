@@ -16,6 +16,8 @@ pub(crate) struct Slot {
     reads: Vec<Read>,
     /// Bytes fed without a gap from the start of each read.
     fed: Vec<u64>,
+    /// Whether the buffer was moved out to be filled.
+    lent: bool,
 }
 
 impl Slot {
@@ -33,6 +35,7 @@ impl Slot {
         self.turn = turn;
         self.source = fetch.source;
         self.full = false;
+        self.lent = false;
         self.reads.clone_from(&fetch.reads);
         self.fed.clear();
         self.fed.resize(fetch.reads.len(), 0);
@@ -40,7 +43,14 @@ impl Slot {
         self.buffer.resize(usize::try_from(bytes).unwrap_or(0), 0);
     }
 
-    /// Takes a piece of a read; `write` fills its place in the buffer.
+    /// Moves the buffer out, to be filled as a whole and [put](Self::put) back.
+    pub(crate) fn lend(&mut self) -> Vec<u8> {
+        self.lent = !self.reads.is_empty();
+        std::mem::take(&mut self.buffer)
+    }
+
+    /// Takes a piece of a read; `write` fills its place in the buffer. A piece may begin anywhere up to the
+    /// first byte that is missing.
     pub(crate) fn feed(
         &mut self,
         name: &str,
@@ -49,7 +59,8 @@ impl Slot {
         len: usize,
         write: impl FnOnce(&mut [u8]),
     ) -> Result<()> {
-        let (Some(asked), Some(fed)) = (self.reads.get(read), self.fed.get_mut(read)) else {
+        let asked = self.reads.get(read).filter(|_| !self.lent);
+        let (Some(asked), Some(fed)) = (asked, self.fed.get_mut(read)) else {
             return Err(Error::Parameter {
                 name: "read",
                 what: format!("{name}: read {read} of this slot was not asked for"),
@@ -76,6 +87,9 @@ impl Slot {
 
     /// Takes back the whole buffer, filled.
     pub(crate) fn put(&mut self, name: &str, buffer: Vec<u8>) -> Result<()> {
+        if !self.lent {
+            return Err(not_asked(name));
+        }
         let asked: u64 = self.reads.iter().map(Read::len).sum();
         if buffer.len() as u64 != asked {
             return Err(Error::Unexpected {
@@ -86,6 +100,7 @@ impl Slot {
             });
         }
         self.buffer = buffer;
+        self.lent = false;
         for (fed, read) in self.fed.iter_mut().zip(&self.reads) {
             *fed = read.len();
         }
@@ -94,11 +109,8 @@ impl Slot {
 
     /// Says that all reads have been fed.
     pub(crate) fn complete(&mut self, name: &str) -> Result<()> {
-        if self.reads.is_empty() {
-            return Err(Error::Parameter {
-                name: "slot",
-                what: format!("{name}: nothing was asked for in this slot"),
-            });
+        if self.reads.is_empty() || self.lent {
+            return Err(not_asked(name));
         }
         for (read, fed) in self.reads.iter().zip(&self.fed) {
             if *fed != read.len() {
@@ -113,5 +125,12 @@ impl Slot {
         self.reads.clear();
         self.full = true;
         Ok(())
+    }
+}
+
+fn not_asked(name: &str) -> Error {
+    Error::Parameter {
+        name: "slot",
+        what: format!("{name}: nothing was asked for in this slot"),
     }
 }

@@ -363,7 +363,7 @@ impl Job for MedianJob {
     }
 
     fn lend(&mut self, fetch: &Fetch) -> Vec<u8> {
-        std::mem::take(&mut self.slots[fetch.slot as usize].buffer)
+        self.slots[fetch.slot as usize].lend()
     }
 
     fn filled(&mut self, fetch: &Fetch, buffer: Vec<u8>) -> Result<()> {

@@ -23,4 +23,5 @@ mod spectrum;
 pub mod write;
 
 pub use pixels::PixelTable;
+pub(crate) use pixels::rounded;
 pub use spectrum::BinTable;

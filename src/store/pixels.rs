@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 
 /// The value in f32; what is too large becomes the largest number.
 #[expect(clippy::cast_possible_truncation, reason = "that is the rounding")]
-pub(super) fn rounded(value: f64) -> f32 {
+pub(crate) fn rounded(value: f64) -> f32 {
     (value as f32).clamp(f32::MIN, f32::MAX)
 }
 

@@ -72,8 +72,7 @@ impl Lane {
 
     pub(super) fn lend(&mut self, fetch: &Fetch) -> Vec<u8> {
         let slot = self.slots.get_mut(fetch.slot as usize);
-        slot.map(|slot| std::mem::take(&mut slot.buffer))
-            .unwrap_or_default()
+        slot.map(Slot::lend).unwrap_or_default()
     }
 
     pub(super) fn filled(

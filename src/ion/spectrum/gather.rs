@@ -4,6 +4,7 @@ use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::store::format::BINS;
 use crate::store::head::Bins;
+use crate::store::rounded;
 
 /// Takes peaks one after another.
 #[derive(Debug)]
@@ -199,7 +200,7 @@ impl Binned {
         }
         self.totals[self.bin] += intensity;
         self.moments[self.bin] += intensity * (mz - self.edges[self.bin]);
-        self.max[self.bin] = self.max[self.bin].max(narrowed(intensity));
+        self.max[self.bin] = self.max[self.bin].max(rounded(intensity));
     }
 
     /// The bins that have peaks, with the mean over `pixels`.
@@ -250,12 +251,4 @@ fn short(bins: usize) -> Error {
         have: 0,
         what: "the bins of the spectrum".to_owned(),
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "rounded to the nearest f32"
-)]
-fn narrowed(value: f64) -> f32 {
-    (value as f32).clamp(f32::MIN, f32::MAX)
 }
