@@ -7,11 +7,13 @@
 mod draft;
 pub mod image;
 pub mod images;
+pub mod isotope;
 pub mod normalise;
 pub mod pack;
 mod reader;
 mod reads;
 pub mod region;
 mod schedule;
+pub mod scoring;
 pub mod spectrum;
 pub mod window;
