@@ -3,18 +3,20 @@
 //! [`pack`] sorts a dataset into a segment store. [`window`] is what is asked for, [`mod@image`] draws it from peaks
 //! in memory, [`images`] from a store's blocks, which it plans, asks for and is fed; [`spectrum`] goes the other way,
 //! from a pixel or a [`region`] to its m/z. [`normalise`] divides an image by its pixels' totals. [`formula`] is what
-//! molecules are made of, [`database`] lists them.
+//! molecules are made of, [`database`] lists them, [`isotope`] says where an ion's peaks are, as the [`scoring`] wants.
 
 pub mod database;
 mod draft;
 pub mod formula;
 pub mod image;
 pub mod images;
+pub mod isotope;
 pub mod normalise;
 pub mod pack;
 mod reader;
 mod reads;
 pub mod region;
 mod schedule;
+pub mod scoring;
 pub mod spectrum;
 pub mod window;
