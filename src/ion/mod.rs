@@ -13,5 +13,6 @@ mod reader;
 mod reads;
 pub mod region;
 mod schedule;
+pub mod score;
 pub mod spectrum;
 pub mod window;
