@@ -1,10 +1,13 @@
-//! Kernels behind exports that `benches/wasm/median.mjs` and `benches/wasm/ion.mjs` time.
+//! Kernels behind exports that `benches/wasm/*.mjs` time.
 
 pub mod ion;
 #[path = "../../sample/lines.rs"]
 mod lines;
 
 mod dataset;
+#[path = "../../sample/images.rs"]
+mod images;
+mod score;
 
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::median::{Kernel, Samples, nanmedian};

@@ -165,28 +165,34 @@ impl Parts {
 }
 
 /// How the pixels of a tile compare with the ones before them.
+#[derive(Default)]
 struct Slopes {
     up: u64,
     down: u64,
     /// The sum of all that they are higher by.
-    rise: u32,
+    rise: u16,
 }
 
 impl Slopes {
     /// Of the tile whose first pixel's predecessor is at `from`.
     #[inline]
     fn of(row: &[u8], from: usize) -> Self {
-        let (mut up, mut down, mut rise) = ([0; TILE], [0; TILE], 0);
-        let pairs = row[from..from + TILE].iter().zip(&row[from + 1..]);
-        for ((up, down), (before, here)) in up.iter_mut().zip(&mut down).zip(pairs) {
-            *up = u8::from(here > before);
-            *down = u8::from(here < before);
-            rise += u32::from(here.saturating_sub(*before));
+        let (before, here) = (&row[from..from + TILE], &row[from + 1..=from + TILE]);
+        // Most tiles of a sparse image are blank.
+        if here.iter().fold(before[0], |any, height| any | height) == 0 {
+            return Self::default();
+        }
+        let [mut up, mut down, mut rises] = [[0; TILE]; 3];
+        for (at, (before, here)) in before.iter().zip(here).enumerate() {
+            up[at] = u8::from(here > before);
+            down[at] = u8::from(here < before);
+            rises[at] = here.saturating_sub(*before);
         }
         Self {
             up: bits(&up),
             down: bits(&down),
-            rise,
+            // 64 times 32 at most.
+            rise: rises.iter().map(|rise| u16::from(*rise)).sum(),
         }
     }
 
