@@ -223,3 +223,45 @@ fn bits(flags: &[u8; TILE]) -> u64 {
     }
     word
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::closing::Closing;
+    use super::*;
+
+    /// Parts of an image of codes; at most as many nodes and edges as there is room for.
+    fn counted(codes: &[u8], width: usize, height: usize) -> u64 {
+        let budget = &mut Budget::new(u64::MAX);
+        let mut parts = Parts::new(width, height, budget).unwrap();
+        let room = parts.forest.room();
+        let mut closing = Closing::new(width, budget).unwrap();
+        let row = |y: usize| Some(&codes[y * width..][..width]);
+        closing.rows(height, row, |y, least| parts.row(y, least));
+        let count = parts.count();
+        assert_eq!(parts.forest.room(), room, "{width}×{height}");
+        count
+    }
+
+    #[test]
+    fn peaks_as_close_as_they_can_be_find_room() {
+        for (width, height) in [(1, 9), (9, 1), (5, 40), (64, 8), (130, 131)] {
+            for (x_step, y_step) in [(4, 4), (4, 1), (1, 4), (5, 5), (3, 3), (2, 2)] {
+                for shift in 0..4 {
+                    let code = |pixel: usize| {
+                        let (x, y) = (pixel % width + shift, pixel / width);
+                        // Full squares, rims and single pixels; heights that differ along both axes.
+                        if x % x_step == 0 || y % y_step == 0 {
+                            (1 + (x * 7 + y * 3) % 31) as u8
+                        } else {
+                            0
+                        }
+                    };
+                    let codes: Vec<u8> = (0..width * height).map(code).collect();
+                    counted(&codes, width, height);
+                }
+            }
+        }
+        // A row of single pixels, each of which survives where no row is above or below.
+        assert_eq!(counted(&[2, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3], 12, 1), 6);
+    }
+}
