@@ -213,7 +213,7 @@ fn wanted(ions: &Ions, head: &Head) -> Vec<usize> {
         let formula = &ions.molecules().formulas[ion.formula as usize].composition;
         let pattern = patterns.pattern(&modifier.apply(formula).unwrap()).unwrap();
         let bound = ions.lowest(position).unwrap();
-        assert!(bound <= pattern.mz[0] * (1.0 + 1e-6), "{bound} {pattern:?}");
+        assert!(bound <= pattern.mz[0], "{bound} {pattern:?}");
         for mz in &pattern.mz[..usize::from(pattern.peaks)] {
             let half = ions.request().half_width(*mz);
             wanted.extend(head.blocks_of(mz - half, mz + half));
