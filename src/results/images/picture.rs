@@ -57,7 +57,7 @@ impl Easel {
     /// Bytes that it holds and that encoding allocates for a moment: canvas, mask, rows, and the packed picture.
     #[must_use]
     pub const fn bytes(pixels: u64) -> u64 {
-        pixels.saturating_mul(4 + 1 + 4 + 12).saturating_add(64 << 10)
+        pixels.saturating_mul(4 + 1 + 4 + 24).saturating_add(64 << 10)
     }
 
     /// Draws the sums of a picture's pixels, each of which is there at most once; all others are 0.
@@ -80,7 +80,8 @@ impl Easel {
                     ),
                 });
             };
-            *place = *value;
+            // A zero is always +0, so that no order of minima shows.
+            *place = *value + 0.0;
         }
         let (min, max) = crate::raster::plane::range(&self.canvas).unwrap_or_default();
         let png = png::encode_masked(self.width, self.height, &self.canvas, Some(&self.mask), &[])?;
