@@ -155,7 +155,7 @@ impl AnnotateJob {
         let sheet = Sheet::new(&head, ions.request(), &mut budget)?;
         let shelf = Shelf::new(&head, shares.blocks, &mut budget)?;
         Ok(Self {
-            patterns: patterns(&ions),
+            patterns: patterns(&ions)?,
             shelf,
             held: Held::default(),
             sheet,
@@ -397,10 +397,11 @@ impl AnnotateJob {
             sheet.draw(head, held, request, entry)?;
         }
         self.told += 1;
-        let Some(metrics) = sheet.score(&entry.pattern)? else {
+        let target = ions.is_target(entry.ion);
+        let Some(metrics) = sheet.score(&entry.pattern, target)? else {
             return Ok(sheet.is_drawn());
         };
-        if !ions.is_target(entry.ion) {
+        if !target {
             self.decoys.push(Decoy {
                 ion: entry.position,
                 msm: metrics.msm,
