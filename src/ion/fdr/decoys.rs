@@ -47,7 +47,7 @@ impl Decoys {
     /// `per_target` are taken. A decoy has its target's neutral loss.
     ///
     /// # Cost
-    /// [`Decoys::bytes`]; about 1 µs a formula (v3), or a formula and target.
+    /// [`Decoys::need`]; about 1 µs a formula (v3), or a formula and target.
     ///
     /// # Errors
     /// [`Error::Parameter`] without targets, for one that is given twice, for more than 700 of them, and if
@@ -85,7 +85,7 @@ impl Decoys {
     /// Bytes that [`choose`](Self::choose) allocates for each formula: one a decoy, for each target (v1, v2) or for all
     /// of them together (v3).
     #[must_use]
-    pub fn bytes(formulas: usize, targets: usize, per_target: u8, scoring: Scoring) -> u64 {
+    pub fn need(formulas: usize, targets: usize, per_target: u8, scoring: Scoring) -> u64 {
         let draws = match Rule::from(scoring) {
             Rule::Rankings => targets as u64,
             Rule::Succession => 1,
@@ -180,6 +180,7 @@ impl Decoys {
 
     /// The decoys of a formula and target, as indices of [`modifiers`](Self::modifiers) in the order of their
     /// rankings; none if there is no such formula or target.
+    #[must_use]
     pub fn of(&self, formula: usize, target: usize) -> impl ExactSizeIterator<Item = u16> + '_ {
         let taken = usize::from(self.per_target);
         let from = match self.rule {
