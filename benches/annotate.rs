@@ -1,13 +1,15 @@
-//! Annotation of a list out of blocks in memory: CPU time of a formula. Prints one JSON object a line.
+//! Whole annotations of a store in memory: formulas a second. Prints one JSON object a line.
 //!
-//! `cargo bench --no-default-features --bench annotate [-- PEAKS]`. 15 million synthetic peaks on 100×100 pixels (fixed
-//! seed) unless another number is given, among them the isotope peaks of 2,000 targets, 470 each; all of them are found,
-//! with patterns, four images, all scores and mean m/z, and their images are kept. `rate` is targets a second of CPU
-//! time, the decoys' included; `patterns` is what their isotope patterns alone take. `benches/wasm/annotate.mjs` times
-//! the same in WebAssembly.
+//! `cargo bench --no-default-features --bench annotate [-- PEAKS]`. 15 million peaks on 100×100 pixels unless another
+//! number is given, in which every ion of a list was measured, with about 470 peaks in each isotope's window. A formula
+//! is one ion: its isotope pattern, four images out of blocks that are checked and unpacked, all scores, and its images
+//! kept if it is a target that scores. A second row has 20 decoys of each target, which find little. On Linux it is the
+//! thread's time on the processor, elsewhere the clock's; the least of three runs.
+//!
+//! `-- --export DIR` writes peaks, windows and scores for `benches/annotate.py`, which lets numpy and scipy do the same.
+//! `benches/wasm/annotate.mjs` times it in WebAssembly.
 #![allow(
     clippy::unwrap_used,
-    clippy::panic,
     clippy::print_stdout,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -24,87 +26,89 @@ mod lines;
 #[path = "sample/planted.rs"]
 mod planted;
 
-use std::rc::Rc;
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
-use planted::Planted;
-use sectile::ion::annotate::{AnnotateJob, Output, Wish, plan};
-use sectile::job::Job;
-use sectile::store::head::Head;
+use planted::{Outcome, Planted, measured, patterns};
+use sectile::error::Result;
+use sectile::ion::annotate::Ions;
 
-const ROUNDS: usize = 3;
+const RUNS: usize = 3;
 
 fn main() {
-    let peaks = std::env::args()
-        .find_map(|word| word.parse().ok())
-        .unwrap_or(15_000_000);
-    for decoys in [1, 20] {
-        let sample = Planted::new(peaks, 2000, decoys).unwrap();
-        let head = Rc::new(Head::parse("planted", &sample.file).unwrap());
-        let ions = &sample.ions;
-        let wish = Wish::default();
-        let (planned, _) = best(1, || plan(&head, ions, 0..ions.len(), &wish).unwrap());
-        let ((found, beaten), seconds) = best(ROUNDS, || annotate(&sample, &head, &wish));
-        println!(
-            r#"{{"bench":"annotate","target":"native","peaks":{},"targets":{},"decoys":{},"found":{found},"decoys_found":{beaten},"requests":{},"us_an_ion":{:.1},"rate":{:.0}}}"#,
-            head.layout.contents.peaks,
-            ions.targets(),
-            ions.decoys(),
-            planned.requests,
-            seconds * 1e6 / f64::from(ions.len()),
-            f64::from(ions.targets()) / seconds,
-        );
-        let (_, seconds) = best(ROUNDS, || plan(&head, ions, 0..ions.len(), &wish).unwrap());
-        println!(
-            r#"{{"bench":"annotate-plan","target":"native","ions":{},"us_an_ion":{:.1}}}"#,
-            ions.len(),
-            seconds * 1e6 / f64::from(ions.len()),
-        );
+    let words: Vec<String> = std::env::args().collect();
+    let peaks = words.iter().find_map(|word| word.parse().ok());
+    let planted = Planted::new(peaks.unwrap_or(15_000_000)).unwrap();
+    if let Some(at) = words.iter().position(|word| word == "--export") {
+        return export(&planted, Path::new(&words[at + 1]));
     }
+    say("ions that were all measured", &planted, &planted.ions);
+    let decoys = planted.with_decoys(20).unwrap();
+    say(
+        "the same list with 20 decoys of each target",
+        &planted,
+        &decoys,
+    );
+    let (seconds, count) = least(|| patterns(&planted.ions).map(|all| all.len()));
+    println!(
+        r#"{{"bench":"isotope patterns alone","target":"native","ions":{count},"ions_per_second":{:.0}}}"#,
+        count as f64 / seconds
+    );
 }
 
-/// Targets and decoys that score.
-fn annotate(sample: &Planted, head: &Rc<Head>, wish: &Wish) -> (usize, usize) {
-    let ions = &sample.ions;
-    let mut job = AnnotateJob::new(head.clone(), ions.clone(), 0..ions.len(), 0, wish).unwrap();
-    let mut found = (0, 0);
-    while !job.is_done() {
-        while let Some(fetch) = job.next() {
-            let range = fetch.reads[0].range.clone();
-            let mut buffer = job.lend(&fetch);
-            buffer.copy_from_slice(&sample.file[range.start as usize..range.end as usize]);
-            job.filled(&fetch, buffer).unwrap();
-        }
-        if let Some(Output::Save(save)) = job.ready().unwrap() {
-            found.0 += save.targets.len();
-            found.1 += save.decoys.len();
-        }
-    }
-    found
+fn say(what: &str, planted: &Planted, ions: &std::rc::Rc<Ions>) {
+    let (seconds, outcome): (f64, Outcome) = least(|| planted.annotate(ions, ions.len()));
+    println!(
+        r#"{{"bench":"{what}","target":"native","peaks":{},"store_bytes":{},"ions":{},"scored":{},"peaks_an_image":{:.0},"msm":{:.6},"ions_per_second":{:.0}}}"#,
+        planted.head.layout.contents.peaks,
+        planted.file.len(),
+        outcome.ions,
+        outcome.targets,
+        outcome.hits as f64 / outcome.targets as f64 / 4.0,
+        outcome.msm,
+        outcome.ions as f64 / seconds
+    );
 }
 
-/// The result, and the least CPU seconds of this thread, or of the clock where that is not told.
-fn best<T>(rounds: usize, mut round: impl FnMut() -> T) -> (T, f64) {
-    let mut time = || {
-        let (start, before) = (Instant::now(), cpu());
-        let result = round();
-        let used = cpu().zip(before).map(|(after, before)| after - before);
-        (
-            result,
-            used.unwrap_or_else(|| start.elapsed().as_secs_f64()),
-        )
-    };
-    let (mut result, mut least) = time();
-    for _ in 1..rounds {
-        let (again, seconds) = time();
-        (result, least) = (again, least.min(seconds));
+/// The least seconds of a run, and what it led to.
+fn least<T>(mut work: impl FnMut() -> Result<T>) -> (f64, T) {
+    let mut best = f64::INFINITY;
+    let mut outcome = None;
+    for _ in 0..RUNS {
+        let (wall, before) = (Instant::now(), on_processor());
+        outcome = Some(work().unwrap());
+        let spent = match (before, on_processor()) {
+            (Some(before), Some(after)) => after.saturating_sub(before),
+            _ => wall.elapsed(),
+        };
+        best = best.min(spent.as_secs_f64());
     }
-    (result, least)
+    (best, outcome.unwrap())
 }
 
-/// CPU seconds of this thread, on Linux.
-fn cpu() -> Option<f64> {
+/// Time that this thread has had a processor, where the system tells.
+fn on_processor() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
-    Some(nanoseconds * 1e-9)
+    let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
+}
+
+/// Columns of peaks (`mz.f32`, `intensity.f32`, `pixel.u32`), and of each ion four m/z, four half widths and four
+/// intensities (`theory.f64`).
+fn export(planted: &Planted, folder: &Path) {
+    let peaks = measured(&planted.ions).unwrap();
+    let column = |name: &str, bytes: Vec<u8>| std::fs::write(folder.join(name), bytes).unwrap();
+    let four = |of: &dyn Fn(&planted::Peak) -> [u8; 4]| peaks.iter().flat_map(of).collect();
+    column("mz.f32", four(&|peak| (peak.mz as f32).to_le_bytes()));
+    column("intensity.f32", four(&|peak| peak.intensity.to_le_bytes()));
+    column("pixel.u32", four(&|peak| peak.pixel.to_le_bytes()));
+    let request = planted.ions.request();
+    let theory = patterns(&planted.ions)
+        .unwrap()
+        .into_iter()
+        .flat_map(|(mz, intensity)| {
+            let widths = mz.map(|mz| request.half_width(mz));
+            [mz, widths, intensity].concat()
+        });
+    column("theory.f64", theory.flat_map(f64::to_le_bytes).collect());
 }

@@ -1,111 +1,220 @@
-//! A synthetic dataset for benches of annotation: every target of a list, and peaks of nothing between them.
+//! A store in which every ion of a list was measured, for benches of whole annotations.
+//!
+//! Formulas are made up, from m/z 80 to 900. Each isotope peak of each ion has about as many peaks as the lines of
+//! the other benches, in random pixels, the same ones for all isotopes of an ion.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use sectile::budget::Budget;
 use sectile::error::Result;
-use sectile::ion::annotate::{Ions, Request};
+use sectile::ion::annotate::{AnnotateJob, Ions, Output, Request, Wish};
 use sectile::ion::database::Reader;
 use sectile::ion::formula::modifier::Modifier;
 use sectile::ion::isotope::{Analyzer, Instrument, Patterns};
-use sectile::store::head::{Contents, Layout, Mask, Meta, Real};
+use sectile::job::Job;
+use sectile::store::head::{Contents, Head, Layout, Mask, Meta, Real};
 use sectile::store::write::{Peaks, Writer};
 
-use crate::lines::Dice;
+use super::lines::Dice;
 
-/// Pixels that an ion is found in, of 100×100.
-const PIXELS: u64 = 470;
+/// Rows and columns.
+pub(crate) const SIDE: u32 = 100;
 
-/// A store in memory, and the list whose targets are in it.
+/// Peaks in the window of an isotope peak that other ions have none in.
+const A_PEAK: u64 = 400;
+
+/// What an annotation led to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Outcome {
+    /// Ions that were annotated, targets and decoys.
+    pub(crate) ions: u64,
+    /// Targets that score.
+    pub(crate) targets: u64,
+    /// Peaks in their images.
+    pub(crate) hits: u64,
+    /// The sum of MSM of targets.
+    pub(crate) msm: f64,
+}
+
+/// A store in memory, and what is looked for in it.
 pub(crate) struct Planted {
-    /// Its bytes.
     pub(crate) file: Vec<u8>,
-    /// Targets and decoys.
+    pub(crate) head: Rc<Head>,
+    /// The ions that were planted: two targets of each formula, with one decoy each.
     pub(crate) ions: Rc<Ions>,
+    /// The formulas, one a line.
+    list: String,
 }
 
 impl Planted {
-    /// `peaks` peaks on 100×100 pixels, among them those of `formulas` made-up formulas with `+H`, four isotope peaks
-    /// each in 470 pixels of a disc; and `decoys` decoys of each, which are not there.
-    pub(crate) fn new(peaks: usize, formulas: u32, decoys: u8) -> Result<Self> {
-        let instrument = Instrument::new(Analyzer::Orbitrap, 140_000.0)?;
-        let adduct = Modifier::parse("+H").unwrap_or_else(|fault| panic!("{fault:?}"));
-        let request = Request {
-            decoys,
-            ..Request::new(vec![adduct], instrument, 1)
-        };
-        let mut list = Reader::new("list", 1 << 30);
-        for n in 0..formulas {
-            let (carbon, oxygen, nitrogen) = (5 + n * 17 % 53, 1 + n / 53 % 12, n / 636);
-            let hydrogen = 2 * carbon + nitrogen - 2 * (n % 4);
-            let nitrogen = if nitrogen > 0 {
-                format!("N{nitrogen}")
-            } else {
-                String::new()
-            };
-            list.push(format!("C{carbon}H{hydrogen}{nitrogen}O{oxygen}\n").as_bytes())?;
-        }
-        let ions = Rc::new(Ions::new(Rc::new(list.finish()?), request, 1 << 30)?);
-        let mut drawn = Vec::with_capacity(peaks);
-        draw(&ions, &mut drawn)?;
-        let mut dice = Dice(77);
-        while drawn.len() < peaks {
-            let mz = 100.0 + 900.0 * f64::from(dice.part()) + 1e-4 * f64::from(dice.part());
-            drawn.push((mz, 200.0 * dice.part(), (dice.next() % 10_000) as u32));
-        }
-        drawn.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    /// A store of about `peaks` peaks.
+    pub(crate) fn new(peaks: u64) -> Result<Self> {
+        // Two targets and mostly one decoy, which they share, of four peaks.
+        let list = formulas((peaks / A_PEAK / 12) as usize);
+        let ions = ions(&list, 1)?;
+        let file = store(&measured(&ions)?)?;
         Ok(Self {
-            file: store(&drawn)?,
+            head: Rc::new(Head::parse("planted", &file)?),
+            file,
             ions,
+            list,
         })
     }
-}
 
-/// Draws the peaks of all targets.
-fn draw(ions: &Ions, into: &mut Vec<(f64, f32, u32)>) -> Result<()> {
-    let request = ions.request();
-    let mut patterns = Patterns::new(request.instrument, request.scoring.generation(), 1)?;
-    let mut dice = Dice(2026);
-    let targets = (0..ions.len()).filter_map(|at| ions.ion(at));
-    for ion in targets.filter(|ion| ions.is_target(*ion)) {
-        let formula = &ions.molecules().formulas[ion.formula as usize].composition;
-        let Some(composition) = request.targets[0].apply(formula) else {
-            continue;
-        };
-        let pattern = patterns.pattern(&composition)?;
-        let centre = [dice.next() % 80 + 10, dice.next() % 80 + 10].map(|at| at as f32);
-        for _ in 0..PIXELS {
-            // A disc of radius 20, brightest in the middle.
-            let [x, y] = centre.map(|at| (at + 40.0 * (dice.part() - 0.5)).clamp(0.0, 99.0));
-            let off = [x - centre[0], y - centre[1]];
-            let height = 1e5 / (10.0 + off[0] * off[0] + off[1] * off[1]);
-            let pixel = y as u32 * 100 + x as u32;
-            for (mz, theory) in pattern.mz.iter().zip(pattern.intensity) {
-                let intensity = height * theory as f32 * (0.8 + 0.4 * dice.part());
-                let off = 2e-6 * (f64::from(dice.part()) - 0.5);
-                if intensity > 0.0 {
-                    into.push((mz * (1.0 + off), intensity, pixel));
+    /// The same list with so many decoys of each target.
+    pub(crate) fn with_decoys(&self, decoys: u8) -> Result<Rc<Ions>> {
+        ions(&self.list, decoys)
+    }
+
+    /// Annotates some of the ions of an order in 256 MiB, from the first on.
+    pub(crate) fn annotate(&self, ions: &Rc<Ions>, upto: u32) -> Result<Outcome> {
+        let shard = 0..upto.min(ions.len());
+        let wish = Wish::default();
+        let mut job = AnnotateJob::new(self.head.clone(), ions.clone(), shard, 0, &wish)?;
+        let mut outcome = Outcome::default();
+        loop {
+            while let Some(fetch) = job.next() {
+                let range = &fetch.reads[0].range;
+                let mut buffer = job.lend(&fetch);
+                buffer.copy_from_slice(&self.file[range.start as usize..range.end as usize]);
+                job.filled(&fetch, buffer)?;
+            }
+            match job.ready()? {
+                Some(Output::Save(save)) => {
+                    outcome.targets += save.targets.len() as u64;
+                    let msm = save.targets.iter().map(|target| target.metrics.msm);
+                    outcome.msm += msm.sum::<f64>();
+                    let images = save.images.iter().flat_map(|kept| &kept.peaks).flatten();
+                    outcome.hits += images.map(|image| image.pixels.len() as u64).sum::<u64>();
+                    continue;
                 }
+                Some(Output::Progress { .. }) => continue,
+                None => {}
+            }
+            if job.is_done() {
+                outcome.ions = u64::from(upto.min(ions.len()));
+                return Ok(outcome);
             }
         }
     }
-    Ok(())
 }
 
-fn store(peaks: &[(f64, f32, u32)]) -> Result<Vec<u8>> {
+/// So many formulas, one a line.
+fn formulas(count: usize) -> String {
+    let mut dice = Dice(31);
+    let mut found = BTreeSet::new();
+    while found.len() < count {
+        let mut below = |end: u64| dice.next() % end;
+        let carbon = 5 + below(36);
+        let (nitrogen, oxygen) = (below(5), 1 + below(11.min(carbon)));
+        let (phosphorus, sulphur) = (below(6) / 5, below(8) / 7);
+        let hydrogen = carbon / 2 + below(carbon * 3 / 2 + 3) + nitrogen;
+        let mut text = format!("C{carbon}H{hydrogen}");
+        for (symbol, count) in [
+            ("N", nitrogen),
+            ("O", oxygen),
+            ("P", phosphorus),
+            ("S", sulphur),
+        ] {
+            if count > 0 {
+                let _ = write!(text, "{symbol}{count}");
+            }
+        }
+        found.insert(text);
+    }
+    found
+        .into_iter()
+        .fold("formula\n".to_owned(), |list, formula| {
+            list + &formula + "\n"
+        })
+}
+
+/// The ions of a list with two adducts on an Orbitrap.
+fn ions(list: &str, decoys: u8) -> Result<Rc<Ions>> {
+    let mut reader = Reader::new("formulas.csv", 64 << 20);
+    reader.push(list.as_bytes())?;
+    let molecules = Rc::new(reader.finish()?);
+    let targets = ["+H", "+Na"]
+        .map(|text| Modifier::parse(text).unwrap())
+        .to_vec();
+    let mut request = Request::new(targets, Instrument::new(Analyzer::Orbitrap, 140_000.0)?, 1);
+    request.decoys = decoys;
+    Ok(Rc::new(Ions::new(molecules, request, 1 << 30)?))
+}
+
+/// One peak of the set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peak {
+    pub(crate) mz: f64,
+    pub(crate) intensity: f32,
+    pub(crate) pixel: u32,
+}
+
+/// The theoretical m/z and intensities of all ions, in their order.
+pub(crate) fn patterns(ions: &Ions) -> Result<Vec<([f64; 4], [f64; 4])>> {
+    let request = ions.request();
+    let generation = request.scoring.generation();
+    let mut patterns = Patterns::new(request.instrument, generation, request.charge)?;
+    let mut all = Vec::new();
+    for position in 0..ions.len() {
+        let Some(ion) = ions.ion(position) else {
+            continue;
+        };
+        let modifier = &ions.decoys_chosen().modifiers()[usize::from(ion.modifier)];
+        let formula = &ions.molecules().formulas[ion.formula as usize];
+        if let Some(composition) = modifier.apply(&formula.composition) {
+            let pattern = patterns.pattern(&composition)?;
+            all.push((pattern.mz, pattern.intensity));
+        }
+    }
+    Ok(all)
+}
+
+/// All peaks, ascending in m/z.
+pub(crate) fn measured(ions: &Ions) -> Result<Vec<Peak>> {
+    let mut dice = Dice(2027);
+    let mut peaks = Vec::new();
+    for (mz, theory) in patterns(ions)? {
+        let count = A_PEAK / 2 + dice.next() % (A_PEAK + 1);
+        for _ in 0..count {
+            let pixel = (dice.next() % u64::from(SIDE * SIDE)) as u32;
+            let height = (6.0 + 1.5 * dice.bell()).exp();
+            for (mz, theory) in mz.iter().zip(theory).filter(|(mz, _)| **mz > 0.0) {
+                // Within 3 ppm, as nearly all of an instrument's are.
+                let off = (dice.bell() * 1.2e-6).clamp(-2.9e-6, 2.9e-6);
+                peaks.push(Peak {
+                    mz: Real::F32.nearest(mz * (1.0 + off)),
+                    intensity: (height * theory / 100.0 * (0.8 + 0.4 * f64::from(dice.part())))
+                        as f32,
+                    pixel,
+                });
+            }
+        }
+    }
+    peaks.sort_unstable_by(|one, other| {
+        one.mz
+            .total_cmp(&other.mz)
+            .then(one.pixel.cmp(&other.pixel))
+    });
+    Ok(peaks)
+}
+
+/// The store of some peaks.
+fn store(peaks: &[Peak]) -> Result<Vec<u8>> {
     let mut budget = Budget::new(u64::MAX);
     let meta = Meta::default();
-    let end = |peak: Option<&(f64, f32, u32)>| peak.map_or(0.0, |peak| peak.0);
     let contents = Contents {
-        mz: Real::F64,
+        mz: Real::F32,
         intensity: Real::F32,
-        width: 100,
-        height: 100,
+        width: SIDE,
+        height: SIDE,
         slices: 1,
         peaks: peaks.len() as u64,
-        spectra: 10_000,
-        first_mz: end(peaks.first()),
-        last_mz: end(peaks.last()),
+        spectra: u64::from(SIDE * SIDE),
+        first_mz: peaks[0].mz,
+        last_mz: peaks[peaks.len() - 1].mz,
         meta_bytes: meta.room(),
     };
     let layout = Layout::new("planted.sectile", contents)?;
@@ -113,10 +222,10 @@ fn store(peaks: &[(f64, f32, u32)]) -> Result<Vec<u8>> {
     (0..layout.pixels).for_each(|pixel| mask.set(pixel));
     let mut writer = Writer::new(layout, &mut budget)?;
     let mut file = vec![0; layout.blocks_at as usize];
-    for part in peaks.chunks(1 << 16) {
-        let mz: Vec<f64> = part.iter().map(|peak| peak.0).collect();
-        let intensity: Vec<f64> = part.iter().map(|peak| f64::from(peak.1)).collect();
-        let pixel: Vec<u32> = part.iter().map(|peak| peak.2).collect();
+    for some in peaks.chunks(4096) {
+        let mz: Vec<f64> = some.iter().map(|peak| peak.mz).collect();
+        let intensity: Vec<f64> = some.iter().map(|peak| f64::from(peak.intensity)).collect();
+        let pixel: Vec<u32> = some.iter().map(|peak| peak.pixel).collect();
         let mut rest = Peaks {
             mz: &mz,
             intensity: &intensity,
