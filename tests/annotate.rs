@@ -543,7 +543,7 @@ fn images_are_saved_when_the_buffer_says_so() {
         assert!(last.1 > 0);
         match policy {
             Policy::FlushBefore => {
-                assert!(outcome.flushes.iter().all(|(_, bytes)| *bytes <= limit))
+                assert!(outcome.flushes.iter().all(|(_, bytes)| *bytes <= limit));
             }
             Policy::FlushAfter => assert!(before.iter().all(|(_, bytes)| *bytes > limit)),
         }
