@@ -1,13 +1,17 @@
-//! Kernels behind exports that the scripts of `benches/wasm` time.
+//! Kernels behind exports that `benches/wasm/*.mjs` time.
 
 pub mod ion;
-#[path = "../../sample/ions.rs"]
-mod ions;
-pub mod isotope;
 #[path = "../../sample/lines.rs"]
 mod lines;
 
 mod dataset;
+#[path = "../../sample/images.rs"]
+mod images;
+mod score;
+
+mod annotate;
+#[path = "../../sample/planted.rs"]
+mod planted;
 
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::median::{Kernel, Samples, nanmedian};
