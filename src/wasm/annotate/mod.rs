@@ -1,0 +1,1 @@
+//! Annotation: lists read, ions counted, scored, and rated.
