@@ -10,6 +10,8 @@ import { Tally } from './tally.js';
 const ROWS = 1024;
 /** How often what has been finished is handed out, in milliseconds. */
 const SAVE_EVERY = 2000;
+/** Of the instance's memory, the part that a run leaves to what comes in pieces that fit nowhere: one in so many. */
+const SLACK = 16;
 
 /**
  * @typedef {object} Options of an annotation
@@ -48,7 +50,7 @@ const SAVE_EVERY = 2000;
  * @property {number} mz
  * @property {number} theory its height, of 100
  * @property {number} total sum of its image
- * @property {number} min smallest value of its image that is not 0
+ * @property {number} min smallest value of its image, pixels without a peak (0) among them
  * @property {number} max largest one
  *
  * @typedef {object} Row a target with MSM > 0
@@ -126,10 +128,11 @@ export class Annotation {
   }
 
   /**
-   * What a run will cost, before anything is fetched: batches, blocks, requests, bytes, peak, minimum.
+   * What a run will cost, before anything is fetched: batches, blocks, requests, bytes, peak, minimum. It takes as
+   * long as the isotope patterns of the shard; the minimum of an empty one is that of any, at once.
    * @param {{shard?: [number, number], memory?: number, inFlight?: number}} [wish] all ions and the instance's budget by default
    */
-  plan({ shard = [0, this.info.ions], memory = budget(), inFlight = 6 } = {}) {
+  plan({ shard = [0, this.info.ions], memory = usual(), inFlight = 6 } = {}) {
     return checked(() => this.ions.plan(this.store, ...shard, { memory, in_flight: inFlight }));
   }
 
@@ -149,7 +152,7 @@ export class Annotation {
    * @returns {Promise<{position: number, tally: object}>}
    */
   async run(options = {}) {
-    const { shard = [0, this.info.ions], from = shard[0], memory = budget(), inFlight = 6, signal, halt, saveEvery = SAVE_EVERY } = options;
+    const { shard = [0, this.info.ions], from = shard[0], memory = usual(), inFlight = 6, signal, halt, saveEvery = SAVE_EVERY } = options;
     const { onProgress, onSave = (saved) => this.take(saved) } = options;
     const tally = new Tally();
     const breath = new Breath();
@@ -165,7 +168,7 @@ export class Annotation {
           onSave(item);
           last = performance.now();
         } else {
-          ions = item.ions;
+          ions += item.ions;
           onProgress?.({ ions, tally });
           if (performance.now() - last >= saveEvery) {
             checked(() => job.save_soon());
@@ -282,6 +285,11 @@ async function ionsOf({ molecules, name, ...options }, polarity, signal, tally) 
   } finally {
     if (list !== molecules) list.free();
   }
+}
+
+/** The budget of a run. */
+function usual() {
+  return budget() - Math.floor(budget() / SLACK);
 }
 
 /** What tells a source from another one, or from itself before it was changed. */

@@ -29,6 +29,8 @@ const calls = {
     const { store, cut, molecules, ...options } = await listed(what, signal, tally, pacing((done, total) => tell('progress', { phase: 'list', done, total })));
     tell('progress', { phase: 'plan', done: 0, total: 0 });
     annotation = await Annotation.open(sourceOf(store), { molecules, ...options }, { signal });
+    // Refuses a budget that is too small before anything is begun.
+    annotation.plan({ shard: [0, 0] });
     const { info, identity, opening } = annotation;
     return {
       info,

@@ -45,7 +45,7 @@ import { Pool } from './annotating/pool.js';
  * @property {number} mz
  * @property {number} theory its height, of 100
  * @property {number} total sum of its image
- * @property {number} min smallest value of its image that is not 0
+ * @property {number} min smallest value of its image, pixels without a peak (0) among them
  * @property {number} max largest one
  *
  * @typedef {object} Row a target with MSM > 0
