@@ -8,7 +8,6 @@ use wasm_bindgen::prelude::*;
 use super::job::{Annotating, read_wish, told as plan_told};
 use super::list::{Molecules, told};
 use super::request::read_request;
-use super::table::Table;
 use crate::error::Error;
 use crate::ion::annotate::{self, AnnotateJob};
 use crate::wasm::record::Record;
@@ -18,7 +17,7 @@ use crate::wasm::{Thrown, offset, thrown};
 /// All ions that a list and a request have, targets and decoys, in the order in which they are scored.
 #[wasm_bindgen]
 pub struct Ions {
-    ions: Rc<annotate::Ions>,
+    pub(super) ions: Rc<annotate::Ions>,
 }
 
 #[wasm_bindgen]
@@ -97,13 +96,5 @@ impl Ions {
         let (head, ions) = (Rc::clone(&store.head), Rc::clone(&self.ions));
         let job = AnnotateJob::new(head, ions, from..to, position, &wish).map_err(thrown)?;
         Ok(Annotating::new(job, to))
-    }
-
-    /// What is scored is gathered there, in at most `memory` bytes.
-    ///
-    /// # Errors
-    /// A memory that is no number of bytes.
-    pub fn table(&self, memory: f64) -> Result<Table, Thrown> {
-        Ok(Table::new(Rc::clone(&self.ions), offset("memory", memory)?))
     }
 }

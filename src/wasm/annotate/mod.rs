@@ -4,4 +4,3 @@ mod ions;
 mod job;
 mod list;
 mod request;
-mod table;

@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::error::Error;
 use crate::ion::annotate::Request;
-use crate::ion::formula::Modifier;
+use crate::ion::formula::modifier::Modifier;
 use crate::ion::isotope::{Analyzer, Instrument};
 use crate::wasm::record;
 use crate::wasm::{Thrown, thrown};
