@@ -33,6 +33,8 @@ const SLACK = 16;
  * @property {number} molecules named by them
  * @property {{line: number, text: string, what: string}[]} rejected rows of the list that hold no formula: the first ones
  * @property {number} rejectedRows how many there are in all
+ * @property {string[]} adducts as they are written in rows
+ * @property {1 | -1} charge
  * @property {number} targets formulas times adducts that can be
  * @property {number} decoys
  * @property {number} ions targets and decoys
