@@ -51,20 +51,20 @@ import { Pool } from './annotating/pool.js';
  * @property {number} max largest one
  *
  * @typedef {object} Row a target with MSM > 0
- * @property {string} formula neutral
+ * @property {string} formula as the list has it
  * @property {string} adduct as it was asked for, neutral loss included
- * @property {string} ion formula, modifier and charge as people write them
+ * @property {string} ion its atoms, neutral loss and adduct applied
  * @property {number} mz of the first isotope
  * @property {number} msm
  * @property {number} fdr
  * @property {number} chaos
  * @property {number} spatial
  * @property {number} spectral
- * @property {number | null} mzErrAbs measured less theoretical m/z of the first isotope
- * @property {number | null} mzErrRel of the other isotopes beside the first
+ * @property {number} mzErrAbs measured less theoretical m/z of the first isotope
+ * @property {number} mzErrRel that of the other isotopes beyond it
  * @property {Peak[]} peaks up to four, ascending in m/z
  * @property {boolean} overlap whether windows of its isotopes overlap
- * @property {{id: string, name: string}[]} molecules
+ * @property {{id: string | null, name: string | null}[]} molecules
  *
  * @typedef {object} Run what came of an annotation
  * @property {Info} info

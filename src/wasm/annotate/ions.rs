@@ -18,6 +18,7 @@ use crate::wasm::{Thrown, offset, thrown};
 #[wasm_bindgen]
 pub struct Ions {
     pub(super) ions: Rc<annotate::Ions>,
+    pub(super) list_sha256: [u8; 32],
 }
 
 #[wasm_bindgen]
@@ -33,6 +34,7 @@ impl Ions {
         let ions = annotate::Ions::new(Rc::clone(&molecules.molecules), request, memory);
         Ok(Self {
             ions: Rc::new(ions.map_err(thrown)?),
+            list_sha256: molecules.sha256,
         })
     }
 
@@ -55,11 +57,14 @@ impl Ions {
             .into()
     }
 
-    /// What tells these ions and this request from others: SHA-256 in hexadecimal.
+    /// What tells these ions, the request and the store from others, in hexadecimal.
     #[must_use]
-    pub fn fingerprint(&self) -> String {
-        let digits = self.ions.fingerprint().into_iter();
-        digits.map(|byte| format!("{byte:02x}")).collect()
+    pub fn fingerprint(&self, store: &Store) -> String {
+        let both = [self.ions.fingerprint(), store.head.digest];
+        both.iter()
+            .flatten()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// Ranges of the order that can be scored apart from each other: `[from, to, from, to, …]`.
@@ -74,7 +79,13 @@ impl Ions {
     ///
     /// # Errors
     /// A budget that is too small, a slice that does not exist, members of `wish` that are not of their kind.
-    pub fn plan(&self, store: &Store, from: u32, to: u32, wish: &JsValue) -> Result<JsValue, Thrown> {
+    pub fn plan(
+        &self,
+        store: &Store,
+        from: u32,
+        to: u32,
+        wish: &JsValue,
+    ) -> Result<JsValue, Thrown> {
         let wish = read_wish(store, wish)?;
         let plan = annotate::plan(&store.head, &self.ions, from..to, &wish).map_err(thrown)?;
         Ok(plan_told(&plan))

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
+use sha2::{Digest as _, Sha256};
 use wasm_bindgen::prelude::*;
 
 use crate::error::Error;
@@ -14,6 +15,7 @@ use crate::wasm::{Thrown, bulk, offset, thrown};
 #[wasm_bindgen]
 pub struct MoleculeList {
     reader: Option<Reader>,
+    sha256: Sha256,
 }
 
 #[wasm_bindgen]
@@ -27,6 +29,7 @@ impl MoleculeList {
         let reader = Reader::new(name, offset("memory", memory)?);
         Ok(Self {
             reader: Some(reader),
+            sha256: Sha256::new(),
         })
     }
 
@@ -37,6 +40,7 @@ impl MoleculeList {
     pub fn push(&mut self, bytes: &Uint8Array) -> Result<(), Thrown> {
         let bytes = bulk::bytes(bytes)?;
         let reader = self.reader.as_mut().ok_or_else(used_up)?;
+        self.sha256.update(&bytes);
         reader.push(&bytes).map_err(thrown)
     }
 
@@ -49,6 +53,7 @@ impl MoleculeList {
         let molecules = reader.finish().map_err(thrown)?;
         Ok(Molecules {
             molecules: Rc::new(molecules),
+            sha256: std::mem::take(&mut self.sha256).finalize().into(),
         })
     }
 }
@@ -64,6 +69,8 @@ fn used_up() -> Thrown {
 #[wasm_bindgen]
 pub struct Molecules {
     pub(super) molecules: Rc<database::Molecules>,
+    /// Of the file.
+    pub(super) sha256: [u8; 32],
 }
 
 #[wasm_bindgen]

@@ -4,3 +4,4 @@ mod ions;
 mod job;
 mod list;
 mod request;
+mod table;

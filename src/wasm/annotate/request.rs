@@ -26,7 +26,10 @@ pub(super) fn read_request(wish: &JsValue) -> Result<Request, Thrown> {
     let usual = Request::new(targets, instrument, charge);
     let decoys = match record::small(wish, "decoys")? {
         Some(decoys) => u8::try_from(decoys).map_err(|_| {
-            wrong("decoys", format!("{decoys} for each target are more than there are"))
+            wrong(
+                "decoys",
+                format!("{decoys} for each target are more than there are"),
+            )
         })?,
         None => usual.decoys,
     };
