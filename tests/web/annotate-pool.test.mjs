@@ -163,6 +163,39 @@ test('other options begin anew after a cancelled run', { timeout: 120_000 }, asy
   assert.equal(found, table);
 });
 
+test('what was finished before a server fails is kept, and it is gone on with once the server is back', { timeout: 180_000 }, async () => {
+  let broken = false;
+  await page.route('**/data/tissue.sectile', (route) => (broken ? route.abort() : route.continue()));
+  await page.exposeFunction('breakIt', (now) => {
+    broken = now;
+  });
+  const found = await inPage(`
+    const annotator = new Annotator(pool);
+    let asked = false;
+    const refused = await annotator.annotate(options, {
+      onProgress: ({ phase, done, total }) => {
+        if (phase !== 'ions' || done < total / 4 || asked) return;
+        asked = true;
+        breakIt(true);
+      },
+    }).then(() => null, refusal);
+    const { unfinished } = annotator;
+    await breakIt(false);
+    const run = await annotator.annotate(options);
+    return { refused, unfinished, csv: await hash(annotator.csv()) };`, { pool: { workers: 1, shards: 1, memory: 16 * MEBIBYTE } });
+  assert.equal(found.refused?.code, 'network', 'it failed before it ended');
+  assert.ok(found.unfinished.done > 0 && found.unfinished.done < found.unfinished.total, JSON.stringify(found.unfinished));
+  assert.equal(found.csv, table);
+});
+
+test('a polarity that contradicts the store is warned of', { timeout: 60_000 }, async () => {
+  const { info, rows } = await annotated({}, { adducts: ['-H'], decoys: 5 });
+  assert.equal(info.charge, -1);
+  assert.ok(info.warnings.some((text) => /polarity is positive/.test(text)), info.warnings.join());
+  assert.ok(info.warnings.some((text) => /5 decoys/.test(text)), info.warnings.join());
+  assert.ok(rows.every(({ adduct }) => adduct === '-H'));
+});
+
 /** Serves the worker's script so that some of the workers are lost while they work. */
 async function losing(which) {
   const script = readFileSync(join(SITE, 'ions/annotate.js'), 'utf8');

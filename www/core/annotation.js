@@ -1,6 +1,6 @@
 /** Molecules of a list, looked for in a store. */
 import { budget, core, memoryBytes } from './annotations-instance.js';
-import { checked, release, told } from './errors.js';
+import { checked, isTrap, release, told } from './errors.js';
 import { Molecules, readMolecules } from './molecules.js';
 import { Breath, run, walk } from './session.js';
 import { sourceOf } from './source.js';
@@ -25,7 +25,7 @@ const SLACK = 16;
  * @property {number} [resolvingPower] at m/z 200; 140,000 by default
  * @property {number} [ppm] half-width of the windows; 3 by default
  * @property {boolean} [hotspot] clips images at their 99th percentile before they are scored, as METASPACE can
- * @property {1 | -1} [charge] of the ions; by default that of the store's polarity, or of the adducts where it says none
+ * @property {1 | -1} [charge] of the ions; by default as the adducts have it, or else the store; contradictions are warned of
  * @property {number} [slice] index into the store's slices; 0 by default
  *
  * @typedef {object} Info what is looked for
@@ -91,7 +91,7 @@ export class Annotation {
       await walk(machine, source, { signal, tally });
       store = checked(() => machine.store(budget()));
       const { polarity } = store.describe();
-      const { ions, name } = await ionsOf(options, polarity, signal, tally);
+      const { ions, name } = await ionsOf(options, { store: source.key, polarity }, signal, tally);
       return new Annotation(store, ions, source, { name, opening: tally.now() });
     } catch (error) {
       release(store);
@@ -146,7 +146,7 @@ export class Annotation {
    * @param {number} [options.from] position to go on from: that of the last save
    * @param {number} [options.memory] budget in bytes; the instance's by default
    * @param {number} [options.inFlight] requests at one time; 6 by default
-   * @param {AbortSignal} [options.signal] ends it at once; what was not saved is lost
+   * @param {AbortSignal} [options.signal] ends it at once
    * @param {AbortSignal} [options.halt] ends it, without an error, at the next position where everything can be saved
    * @param {number} [options.saveEvery] milliseconds between saves; 2,000 by default
    * @param {(done: {ions: number, tally: object}) => void} [options.onProgress] ions done of this run
@@ -181,6 +181,9 @@ export class Annotation {
       }
       tally.peak_bytes = memoryBytes();
       return { position: checked(() => job.position()), tally: tally.now() };
+    } catch (error) {
+      if (!isTrap(error)) rescue(job, onSave);
+      throw error;
     } finally {
       halt?.removeEventListener('abort', stop);
       release(job);
@@ -260,7 +263,7 @@ export class Annotation {
  * @returns {Promise<Info>}
  */
 export async function checkAnnotation(molecules, options, { signal } = {}) {
-  const { ions } = await ionsOf({ ...options, molecules }, '', signal, new Tally());
+  const { ions } = await ionsOf({ ...options, molecules }, {}, signal, new Tally());
   try {
     return checked(() => ions.describe());
   } finally {
@@ -269,7 +272,7 @@ export async function checkAnnotation(molecules, options, { signal } = {}) {
 }
 
 /** All ions of a list, as the options wish. */
-async function ionsOf({ molecules, name, ...options }, polarity, signal, tally) {
+async function ionsOf({ molecules, name, ...options }, { store, polarity }, signal, tally) {
   const list = molecules instanceof Molecules ? molecules : await readMolecules(molecules, { name, signal });
   if (list !== molecules) {
     tally.requests += list.reading.requests;
@@ -277,10 +280,21 @@ async function ionsOf({ molecules, name, ...options }, polarity, signal, tally) 
   }
   const { adducts, decoys, scoring, analyzer, resolvingPower, ppm, hotspot, charge, slice } = options;
   try {
-    const wish = { adducts, decoys, scoring, analyzer, resolving_power: resolvingPower, ppm, hotspot, charge, slice, polarity };
+    const wish = { adducts, decoys, scoring, analyzer, resolving_power: resolvingPower, ppm, hotspot, charge, slice, store, polarity };
     return { ions: checked(() => new (core().Ions)(list.inner, wish, budget())), name: name ?? list.name };
   } finally {
     if (list !== molecules) list.free();
+  }
+}
+
+/** Hands out what was finished before something went wrong. */
+function rescue(job, onSave) {
+  try {
+    job.save_soon();
+    const item = job.ready();
+    if (item?.targets) onSave(item);
+  } catch {
+    // What went wrong first is what matters.
   }
 }
 

@@ -18,7 +18,7 @@ import { Pool } from './annotating/pool.js';
  * @property {number} [resolvingPower] at m/z 200; 140,000 by default
  * @property {number} [ppm] half-width of the windows; 3 by default
  * @property {boolean} [hotspot] clips images at their 99th percentile before they are scored, as METASPACE can
- * @property {1 | -1} [charge] of the ions; by default that of the store's polarity, or of the adducts where it says none
+ * @property {1 | -1} [charge] of the ions; by default as the adducts have it, or else the store; contradictions are warned of
  * @property {number} [slice] index into the store's slices; 0 by default
  *
  * @typedef {object} Info what is going to be looked for

@@ -17,8 +17,10 @@ use crate::wasm::{Thrown, offset, thrown};
 /// All ions that a list and a request have, targets and decoys, in the order in which they are scored.
 #[wasm_bindgen]
 pub struct Ions {
-    pub(super) ions: Rc<annotate::Ions>,
+    pub(super) order: Rc<annotate::Ions>,
     pub(super) list_sha256: [u8; 32],
+    /// What contradicts the charge.
+    pub(super) warnings: Vec<String>,
 }
 
 #[wasm_bindgen]
@@ -30,18 +32,20 @@ impl Ions {
     #[wasm_bindgen(constructor)]
     pub fn new(molecules: &Molecules, wish: &JsValue, memory: f64) -> Result<Ions, Thrown> {
         let memory = offset("memory", memory)?;
-        let request = read_request(wish)?;
+        let (request, warnings) = read_request(wish)?;
         let ions = annotate::Ions::new(Rc::clone(&molecules.molecules), request, memory);
         Ok(Self {
-            ions: Rc::new(ions.map_err(thrown)?),
+            order: Rc::new(ions.map_err(thrown)?),
             list_sha256: molecules.sha256,
+            warnings,
         })
     }
 
     /// What is looked for.
     #[must_use]
     pub fn describe(&self) -> JsValue {
-        let ions = &self.ions;
+        let ions = &self.order;
+        let warnings = [self.warnings.clone(), ions.warnings()].concat();
         let modifiers = Array::new();
         for target in &ions.request().targets {
             modifiers.push(&JsValue::from_str(&target.to_string()));
@@ -53,14 +57,14 @@ impl Ions {
             .number("decoys", ions.decoys())
             .number("ions", ions.len())
             .number("impossible", ions.impossible())
-            .texts("warnings", &ions.warnings())
+            .texts("warnings", &warnings)
             .into()
     }
 
     /// What tells these ions, the request and the store from others, in hexadecimal.
     #[must_use]
     pub fn fingerprint(&self, store: &Store) -> String {
-        let both = [self.ions.fingerprint(), store.head.digest];
+        let both = [self.order.fingerprint(), store.head.digest];
         both.iter().flatten().fold(String::new(), |mut text, byte| {
             // Writing to a string does not fail.
             let _written = write!(text, "{byte:02x}");
@@ -71,7 +75,7 @@ impl Ions {
     /// Ranges of the order that can be scored apart from each other: `[from, to, from, to, …]`.
     #[must_use]
     pub fn shards(&self, count: u32) -> Uint32Array {
-        let shards = self.ions.shards(count).into_iter();
+        let shards = self.order.shards(count).into_iter();
         let flat: Vec<u32> = shards.flat_map(|shard| [shard.start, shard.end]).collect();
         Uint32Array::new_from_slice(&flat)
     }
@@ -88,7 +92,7 @@ impl Ions {
         wish: &JsValue,
     ) -> Result<JsValue, Thrown> {
         let wish = read_wish(store, wish)?;
-        let plan = annotate::plan(&store.head, &self.ions, from..to, &wish).map_err(thrown)?;
+        let plan = annotate::plan(&store.head, &self.order, from..to, &wish).map_err(thrown)?;
         Ok(plan_told(&plan))
     }
 
@@ -105,7 +109,7 @@ impl Ions {
         wish: &JsValue,
     ) -> Result<Annotating, Thrown> {
         let wish = read_wish(store, wish)?;
-        let (head, ions) = (Rc::clone(&store.head), Rc::clone(&self.ions));
+        let (head, ions) = (Rc::clone(&store.head), Rc::clone(&self.order));
         let job = AnnotateJob::new(head, ions, from..to, position, &wish).map_err(thrown)?;
         Ok(Annotating::new(job, to))
     }

@@ -3,7 +3,7 @@
 use wasm_bindgen::prelude::*;
 
 use crate::error::Error;
-use crate::ion::annotate::Request;
+use crate::ion::annotate::{Request, polarity};
 use crate::ion::formula::modifier::Modifier;
 use crate::ion::isotope::{Analyzer, Instrument};
 use crate::wasm::record;
@@ -12,24 +12,22 @@ use crate::wasm::{Thrown, thrown};
 /// The resolving power at m/z 200 where none is stated.
 const RESOLVING_POWER: f64 = 140_000.0;
 
-/// A request from `{adducts, decoys, scoring, analyzer, resolving_power, ppm, hotspot, charge, slice, polarity}`;
-/// `polarity` is the store's, for where neither `charge` nor an adduct tells it.
-pub(super) fn read_request(wish: &JsValue) -> Result<Request, Thrown> {
-    let targets = adducts(wish)?;
+/// A request, and what is to be warned of, from `{adducts, decoys, scoring, analyzer, resolving_power, ppm, hotspot,
+/// charge, slice, store, polarity}`; the last two are the store's name and its own polarity, where there is one.
+pub(super) fn read_request(wish: &JsValue) -> Result<(Request, Vec<String>), Thrown> {
+    let texts = record::texts(wish, "adducts")?.unwrap_or_default();
     let analyzer = match record::text(wish, "analyzer")? {
         Some(name) => name.parse().map_err(thrown)?,
         None => Analyzer::default(),
     };
     let power = record::float(wish, "resolving_power")?.unwrap_or(RESOLVING_POWER);
     let instrument = Instrument::new(analyzer, power).map_err(thrown)?;
-    let charge = charge(wish, &targets)?;
-    let usual = Request::new(targets, instrument, charge);
+    let (charge, warnings) = charge(wish, &texts)?;
+    let usual = Request::new(modifiers(&texts)?, instrument, charge);
     let decoys = match record::small(wish, "decoys")? {
         Some(decoys) => u8::try_from(decoys).map_err(|_| {
-            wrong(
-                "decoys",
-                format!("{decoys} for each target are more than there are"),
-            )
+            let what = format!("{decoys} for each target are more than there are");
+            wrong("decoys", what)
         })?,
         None => usual.decoys,
     };
@@ -37,37 +35,39 @@ pub(super) fn read_request(wish: &JsValue) -> Result<Request, Thrown> {
         Some(name) => name.parse().map_err(thrown)?,
         None => usual.scoring,
     };
-    Ok(Request {
+    let request = Request {
         decoys,
         scoring,
         ppm: record::float(wish, "ppm")?.unwrap_or(usual.ppm),
         hotspot: record::flag(wish, "hotspot"),
         slice: record::small(wish, "slice")?.unwrap_or(usual.slice),
         ..usual
-    })
+    };
+    Ok((request, warnings))
 }
 
-fn adducts(wish: &JsValue) -> Result<Vec<Modifier>, Thrown> {
-    let texts = record::texts(wish, "adducts")?.unwrap_or_default();
+fn modifiers(texts: &[String]) -> Result<Vec<Modifier>, Thrown> {
     let read = |text: &String| {
         Modifier::parse(text).map_err(|fault| wrong("adducts", format!("{text:?}: {fault}")))
     };
     texts.iter().map(read).collect()
 }
 
-/// As stated; else as an adduct says; else as the store says; else positive.
-fn charge(wish: &JsValue, targets: &[Modifier]) -> Result<i8, Thrown> {
-    match record::float(wish, "charge")? {
-        Some(1.0) => return Ok(1),
-        Some(-1.0) => return Ok(-1),
+/// The charge, and what contradicts it.
+fn charge(wish: &JsValue, adducts: &[String]) -> Result<(i8, Vec<String>), Thrown> {
+    let asked = match record::float(wish, "charge")? {
+        None => None,
+        Some(1.0) => Some(1),
+        Some(-1.0) => Some(-1),
         Some(other) => return Err(wrong("charge", format!("{other} is neither 1 nor -1"))),
-        None => {}
-    }
-    if let Some(stated) = targets.iter().find_map(Modifier::charge) {
-        return Ok(stated);
-    }
-    let polarity = record::text(wish, "polarity")?.unwrap_or_default();
-    Ok(if polarity == "negative" { -1 } else { 1 })
+    };
+    let store = record::text(wish, "store")?;
+    let stated = record::text(wish, "polarity")?.unwrap_or_default();
+    let name = store.as_deref().unwrap_or_default();
+    let chosen = polarity::choose(name, &stated, asked, adducts);
+    // Without a store there is nothing that could be contradicted.
+    let warnings = store.map(|_| chosen.warnings).unwrap_or_default();
+    Ok((chosen.charge, warnings))
 }
 
 fn wrong(name: &'static str, what: String) -> Thrown {

@@ -33,7 +33,7 @@ impl Ions {
     pub fn table(&self, memory: f64) -> Result<Table, Thrown> {
         let memory = offset("memory", memory)?;
         Ok(Table {
-            table: Some(results::Table::new(Rc::clone(&self.ions), memory)),
+            table: Some(results::Table::new(Rc::clone(&self.order), memory)),
         })
     }
 
@@ -46,6 +46,7 @@ impl Ions {
         Ok(Results {
             annotations: table.finish().map_err(thrown)?,
             provenance: Provenance::new(&store.head, list, Some(self.list_sha256)),
+            warnings: self.warnings.clone(),
         })
     }
 }
@@ -92,6 +93,8 @@ fn used_up() -> Thrown {
 pub struct Results {
     annotations: Annotations,
     provenance: Provenance,
+    /// What contradicts the charge.
+    warnings: Vec<String>,
 }
 
 #[wasm_bindgen]
@@ -114,7 +117,8 @@ impl Results {
     /// What a user should know.
     #[must_use]
     pub fn warnings(&self) -> JsValue {
-        record::list(self.annotations.warnings())
+        let found = self.annotations.warnings();
+        record::list(&[&self.warnings, found].concat())
     }
 
     /// The beginning of `results.csv`.

@@ -37,6 +37,8 @@ export class Pool {
     this.cost = { requests: 0, bytes: 0 };
     /** Why the run ends early. @type {{error: unknown} | null} */
     this.failure = null;
+    /** When the ions were begun with, and how many were done by then. @type {{at: number, done: number} | null} */
+    this.begun = null;
     this.started = performance.now();
   }
 
@@ -180,6 +182,10 @@ export class Pool {
   fail(error) {
     if (this.failure) return;
     this.failure = { error };
+    if (!this.begun) {
+      this.close();
+      return;
+    }
     for (const hand of this.hands) hand?.stop();
     this.ending = setTimeout(() => this.close(), GRACE);
   }
