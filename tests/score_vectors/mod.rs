@@ -37,6 +37,9 @@ impl Dice {
     }
 }
 
+/// A pixel and its four neighbours.
+const CROSS: [(isize, isize); 5] = [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)];
+
 /// The measure of chaos by one labelling for each level, straight from its description.
 pub(crate) fn labelled(values: &[f32], width: usize, height: usize, levels: usize) -> f64 {
     let max = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -50,7 +53,6 @@ pub(crate) fn labelled(values: &[f32], width: usize, height: usize, levels: usiz
     };
     let everywhere =
         || (0..height as isize).flat_map(move |y| (0..width as isize).map(move |x| (x, y)));
-    const CROSS: [(isize, isize); 5] = [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)];
     let mut count = 0;
     for level in 0..levels {
         let level = max * level as f32 / levels as f32;

@@ -7,9 +7,12 @@ pub mod isotope;
 #[path = "../../sample/lines.rs"]
 mod lines;
 
+mod annotate;
 mod dataset;
 #[path = "../../sample/images.rs"]
 mod images;
+#[path = "../../sample/planted.rs"]
+mod planted;
 mod score;
 
 use sectile::fits::pixel::{Bitpix, Encoding};

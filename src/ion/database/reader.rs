@@ -41,7 +41,7 @@ pub struct Reader {
 /// How far the list is read.
 #[derive(Debug)]
 enum Stage {
-    Head(Head),
+    Head(Box<Head>),
     Rows(Columns, Box<Rows>),
 }
 
@@ -51,7 +51,7 @@ impl Reader {
     pub fn new(file: &str, memory: u64) -> Self {
         Self {
             file: file.to_owned(),
-            stage: Stage::Head(Head::new(file)),
+            stage: Stage::Head(Box::new(Head::new(file))),
             draft: Draft::new(memory),
             failed: None,
         }
