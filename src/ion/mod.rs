@@ -2,9 +2,11 @@
 //!
 //! [`pack`] sorts a dataset into a segment store. [`window`] is what is asked for, [`mod@image`] draws it from peaks
 //! in memory, [`images`] from a store's blocks, which it plans, asks for and is fed; [`spectrum`] goes the other way,
-//! from a pixel or a [`region`] to its m/z. [`normalise`] divides an image by its pixels' totals.
+//! from a pixel or a [`region`] to its m/z. [`normalise`] divides an image by its pixels' totals. [`fdr`] says how many
+//! of the ions that score well are likely wrong.
 
 mod draft;
+pub mod fdr;
 pub mod image;
 pub mod images;
 pub mod isotope;

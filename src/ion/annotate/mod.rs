@@ -1,0 +1,21 @@
+//! Annotation: which molecules of a list are in a store, as far as scores tell.
+//!
+//! An *ion* is a formula with a modifier, a target or a decoy. [`Ions`] are all ions of a list in the order of a lower
+//! bound of their first isotope peak's m/z; a *shard* is a range of that order, and [`AnnotateJob`] annotates one.
+//! Inside a shard ions go in *batches* of [`BATCH`], whatever the budget: patterns of a batch are computed, its ions are
+//! put in the order of their first isotope peak and cut into *groups* whose blocks fit into memory at one time, and
+//! a group's ions are taken in the order of their formulas, one open at a time. A block is fetched when the first ion
+//! needs it, and held until no later one can. While one group is worked on, the next ones' blocks are on their way.
+//!
+//! Nothing of a result depends on budget, groups, shards, or the order in which bytes arrive.
+//!
+//! # Source
+//! METASPACE and Lithops-METASPACE: formulas by their first isotope peak in segments whose data fit into memory
+//! (issue 47 and 49 of the latter), in a segment by formula, so that one formula's images are open at a time.
+
+pub mod buffer;
+mod record;
+mod wish;
+
+pub use record::{Decoy, Scored};
+pub use wish::{Keep, Plan, Policy, Wish};
