@@ -239,7 +239,7 @@ fn parse_mass(text: &str) -> Result<Mass, String> {
     }
 }
 
-fn parse_tolerance(text: &str) -> Result<f64, String> {
+pub(super) fn parse_tolerance(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
         _ => Err("write a number greater than 0, for instance 3".to_owned()),
