@@ -4,9 +4,13 @@
 //! in memory, [`images`] from a store's blocks, which it plans, asks for and is fed; [`spectrum`] goes the other way,
 //! from a pixel or a [`region`] to its m/z. [`normalise`] divides an image by its pixels' totals. [`fdr`] says how many
 //! of the ions that score well are likely wrong.
+//! from a pixel or a [`region`] to its m/z. [`normalise`] divides an image by its pixels' totals. [`formula`] is what
+//! molecules are made of, [`database`] lists them.
 
+pub mod database;
 mod draft;
 pub mod fdr;
+pub mod formula;
 pub mod image;
 pub mod images;
 pub mod isotope;
