@@ -21,5 +21,6 @@ mod reads;
 pub mod region;
 mod schedule;
 pub mod scoring;
+pub mod score;
 pub mod spectrum;
 pub mod window;
