@@ -10,8 +10,8 @@
 //! Nothing of a result depends on budget, groups, shards, or the order in which bytes arrive.
 //!
 //! # Source
-//! METASPACE and Lithops-METASPACE: formulas by their first isotope peak in segments whose data fit into memory
-//! (issue 47 and 49 of the latter), in a segment by formula, so that one formula's images are open at a time.
+//! METASPACE and Lithops-METASPACE: formulas by their first isotope peak in segments whose data fit into memory, in a
+//! segment by formula, so that the images of one formula are open at a time.
 
 pub mod buffer;
 mod record;
