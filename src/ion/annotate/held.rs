@@ -40,6 +40,11 @@ impl Held {
         self.queue.extend(runs.iter().cloned());
     }
 
+    /// Will not ask for these runs, as far as it has not yet.
+    pub(super) fn forget(&mut self, runs: &[Range<u32>]) {
+        self.queue.retain(|run| !runs.contains(run));
+    }
+
     /// Asks for the next run.
     pub(super) fn next(&mut self, head: &Head, budget: &mut Budget) -> Option<Fetch> {
         if self.fault.is_some() {

@@ -13,9 +13,24 @@
 //! METASPACE and Lithops-METASPACE: formulas by their first isotope peak in segments whose data fit into memory, in a
 //! segment by formula, so that the images of one formula are open at a time.
 
+mod batch;
 pub mod buffer;
+mod held;
+mod ions;
+mod job;
+mod plan;
 mod record;
+mod request;
+mod shares;
+mod sheet;
+mod shelf;
 mod wish;
 
+pub use batch::BATCH;
+pub use buffer::{ImageBuffer, Kept, KeptImage};
+pub use ions::{Ion, Ions};
+pub use job::{AnnotateJob, Output, Save};
+pub use plan::plan;
 pub use record::{Decoy, Scored};
+pub use request::Request;
 pub use wish::{Keep, Plan, Policy, Wish};

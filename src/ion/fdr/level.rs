@@ -3,17 +3,22 @@
 /// FDR levels, ascending: 5, 10, 20 and 50 %.
 pub const LEVELS: [f64; 4] = [0.05, 0.1, 0.2, 0.5];
 
-/// [`LEVELS`] in hundredths, which compare exactly.
-const HUNDREDTHS: [f64; 4] = [5.0, 10.0, 20.0, 50.0];
+/// The greatest rate that rounds to each of [`LEVELS`] or below. Of 0.055, 0.105, 0.205 and 0.505 none is an f64; the
+/// nearest ones of the first and the last lie above them.
+const GREATEST: [f64; 4] = [0.055_f64.next_down(), 0.105, 0.205, 0.505_f64.next_down()];
 
-/// The least level that a rate does not exceed when it is rounded to hundredths, halves up; 1 beyond the last one and
-/// for NaN.
+/// The least level that a rate does not exceed when it is rounded to two decimals; 1 beyond the last one and for NaN.
 ///
-/// The rule of METASPACE's `nearest_fdr_level`: 0.0549 is at 5 %, 0.055 at 10 %.
+/// The rule of METASPACE's `nearest_fdr_level`: 0.0549 is at 5 %, 0.055 at 10 %. Rounding is Python's, of the exact
+/// value.
+///
+/// ```
+/// # use sectile::ion::fdr::level::nearest;
+/// assert_eq!([0.0549, 0.055, 0.51].map(nearest), [0.05, 0.1, 1.0]);
+/// ```
 #[must_use]
 pub fn nearest(fdr: f64) -> f64 {
-    let rounded = (fdr * 100.0 + 0.5).floor();
-    let fits = HUNDREDTHS.iter().position(|level| rounded <= *level);
+    let fits = GREATEST.iter().position(|greatest| fdr <= *greatest);
     fits.map_or(1.0, |at| LEVELS[at])
 }
 

@@ -7,9 +7,11 @@
 //! [`decoys`] chooses them with numpy's random numbers ([`mersenne`]), so that they are METASPACE's own;
 //! [`mod@estimate`] turns scores into rates; [`level`] rounds those to 5, 10, 20 and 50 %.
 
+pub mod decoys;
 pub mod estimate;
 pub mod level;
 pub mod mersenne;
 
+pub use decoys::{DECOY_ADDUCTS, Decoys};
 pub use estimate::{Decoy, Rule, estimate};
 pub use mersenne::Twister;
