@@ -62,12 +62,18 @@ pub(super) struct Batch {
 impl Entry {
     /// The blocks of a peak's window.
     pub(super) fn blocks(&self, peak: usize) -> Range<u32> {
-        self.blocks.get(peak).map_or(0..0, |(start, end)| *start..*end)
+        self.blocks
+            .get(peak)
+            .map_or(0..0, |(start, end)| *start..*end)
     }
 
     /// Its peaks' windows' blocks, disjoint and ascending, at the end of `into`.
     fn need(&self, into: &mut Vec<Range<u32>>) {
-        into.extend((0..PEAKS).map(|peak| self.blocks(peak)).filter(|blocks| !blocks.is_empty()));
+        into.extend(
+            (0..PEAKS)
+                .map(|peak| self.blocks(peak))
+                .filter(|blocks| !blocks.is_empty()),
+        );
     }
 }
 
@@ -107,7 +113,9 @@ impl Batch {
         }
         batch.entries.sort_unstable_by(|a, b| {
             let first = |entry: &Entry| entry.pattern.mz[0];
-            first(a).total_cmp(&first(b)).then(a.position.cmp(&b.position))
+            first(a)
+                .total_cmp(&first(b))
+                .then(a.position.cmp(&b.position))
         });
         batch.cut(frame);
         Ok(batch)
@@ -207,7 +215,9 @@ impl<'f> Frame<'f> {
         };
         let formula = self.ions.molecules().formulas.get(ion.formula as usize);
         let modifier = (self.ions.decoys_chosen().modifiers()).get(usize::from(ion.modifier));
-        let composition = formula.zip(modifier).and_then(|(formula, modifier)| modifier.apply(&formula.composition));
+        let composition = formula
+            .zip(modifier)
+            .and_then(|(formula, modifier)| modifier.apply(&formula.composition));
         let Some(composition) = composition else {
             return Ok(None);
         };
@@ -217,7 +227,10 @@ impl<'f> Frame<'f> {
             Err(_) => return Ok(None),
         };
         let mut blocks = [(0, 0); PEAKS];
-        for (blocks, mz) in blocks.iter_mut().zip(&pattern.mz[..usize::from(pattern.peaks)]) {
+        for (blocks, mz) in blocks
+            .iter_mut()
+            .zip(&pattern.mz[..usize::from(pattern.peaks)])
+        {
             let half = self.ions.request().half_width(*mz);
             let found = self.head.blocks_of(mz - half, mz + half);
             *blocks = (narrow(found.start), narrow(found.end));

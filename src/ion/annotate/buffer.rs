@@ -5,8 +5,8 @@
 //! them when there are too many.
 
 use super::wish::Policy;
-use crate::ion::isotope::PEAKS;
 use crate::error::{Error, Result};
+use crate::ion::isotope::PEAKS;
 
 /// Bytes that count for each peak in an image: an f32 and two i32 of coordinates, as METASPACE holds it.
 ///

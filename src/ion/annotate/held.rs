@@ -80,7 +80,9 @@ impl Held {
         *slot = Slot::new(buffer);
         slot.take(self.asked, &fetch);
         self.asked += 1;
-        let at = self.runs.partition_point(|run| run.blocks.start < blocks.start);
+        let at = self
+            .runs
+            .partition_point(|run| run.blocks.start < blocks.start);
         let run = Run {
             blocks,
             slot: id,

@@ -76,15 +76,15 @@ impl Ions {
             ),
             entries: Vec::new(),
             impossible: 0,
-            chosen: vec![false; decoys.modifiers().len()],
+            chosen: Vec::new(),
         };
         let per_formula = request.targets.len() * (1 + usize::from(request.decoys));
         let most = molecules.formulas.len().saturating_mul(per_formula);
-        budget.reserve(molecules.bytes() + decoys.bytes(), "the molecules")?;
+        budget.reserve(listed(&molecules) + decoys.held_bytes(), "the molecules")?;
         budget.reserve((most * size_of::<Entry>()) as u64, "the ions")?;
         draft.reserve(most)?;
         for formula in 0..molecules.formulas.len() {
-            draft.add(&molecules, &decoys, &request, formula);
+            draft.add(&molecules, &decoys, formula);
         }
         let Draft {
             mut entries,
@@ -92,12 +92,14 @@ impl Ions {
             ..
         } = draft;
         entries.sort_unstable_by(|a, b| {
-            (a.lowest.total_cmp(&b.lowest)).then_with(|| (a.formula, a.modifier).cmp(&(b.formula, b.modifier)))
+            (a.lowest.total_cmp(&b.lowest))
+                .then_with(|| (a.formula, a.modifier).cmp(&(b.formula, b.modifier)))
         });
         entries.shrink_to_fit();
         let is_target = |entry: &&Entry| usize::from(entry.modifier) < request.targets.len();
         let targets = entries.iter().filter(is_target).count();
-        let bytes = molecules.bytes() + decoys.bytes() + size_of_val(entries.as_slice()) as u64;
+        let bytes =
+            listed(&molecules) + decoys.held_bytes() + size_of_val(entries.as_slice()) as u64;
         Ok(Self {
             fingerprint: fingerprint(&molecules, &request),
             targets: u32::try_from(targets).unwrap_or(u32::MAX),
@@ -202,12 +204,7 @@ impl Ions {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.molecules.warnings.clone();
-        if self.request.decoys < 20 {
-            warnings.push(format!(
-                "{} decoys a target are fewer than METASPACE's 20: rates of false discovery are coarse",
-                self.request.decoys
-            ));
-        }
+        warnings.extend(self.decoys.doubts());
         if self.impossible > 0 {
             warnings.push(format!(
                 "{} ions cannot be, because more atoms would be taken from the formula than it has; they are left out",
@@ -229,8 +226,8 @@ struct Draft {
     patterns: Patterns,
     entries: Vec<Entry>,
     impossible: u64,
-    /// Whether the formula at hand has each modifier.
-    chosen: Vec<bool>,
+    /// The modifiers of the formula at hand.
+    chosen: Vec<u16>,
 }
 
 impl Draft {
@@ -244,30 +241,34 @@ impl Draft {
     }
 
     /// Adds the ions of one formula.
-    fn add(&mut self, molecules: &Molecules, decoys: &Decoys, request: &Request, formula: usize) {
+    fn add(&mut self, molecules: &Molecules, decoys: &Decoys, formula: usize) {
         let composition = &molecules.formulas[formula].composition;
-        self.chosen.fill(false);
-        for target in 0..request.targets.len() {
-            self.chosen[target] = true;
-            for decoy in decoys.of(formula, target) {
-                self.chosen[usize::from(decoy)] = true;
-            }
-        }
-        for (modifier, index) in decoys.modifiers().iter().zip(0_u16..) {
-            if !self.chosen[usize::from(index)] {
-                continue;
-            }
-            match modifier.apply(composition) {
+        decoys.modifiers_of(formula, &mut self.chosen);
+        for index in &self.chosen {
+            let modifier = decoys.modifiers().get(usize::from(*index));
+            match modifier.and_then(|modifier| modifier.apply(composition)) {
                 Some(ion) => self.entries.push(Entry {
                     lowest: self.patterns.lowest(&ion),
                     // Fits: their number times that of adducts does.
                     formula: u32::try_from(formula).unwrap_or(u32::MAX),
-                    modifier: index,
+                    modifier: *index,
                 }),
                 None => self.impossible += 1,
             }
         }
     }
+}
+
+/// Bytes of memory that a list holds.
+fn listed(molecules: &Molecules) -> u64 {
+    let formulas = molecules.formulas.iter().map(|formula| {
+        let atoms = formula.composition.atoms();
+        size_of_val(formula) + formula.text.capacity() + size_of_val(atoms)
+    });
+    let texts = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
+    let named = (molecules.molecules.iter())
+        .map(|molecule| size_of_val(molecule) + texts(&molecule.id) + texts(&molecule.name));
+    (formulas.sum::<usize>() + named.sum::<usize>()) as u64
 }
 
 fn fingerprint(molecules: &Molecules, request: &Request) -> [u8; 32] {

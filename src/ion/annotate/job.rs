@@ -142,7 +142,10 @@ impl AnnotateJob {
         if !(shard.start..=shard.end).contains(&from) {
             return Err(Error::Parameter {
                 name: "from",
-                what: format!("{from} is not in the shard from {} to {}", shard.start, shard.end),
+                what: format!(
+                    "{from} is not in the shard from {} to {}",
+                    shard.start, shard.end
+                ),
             });
         }
         let shares = Shares::new(&head, &ions, wish)?;
@@ -277,7 +280,11 @@ impl AnnotateJob {
                 return Ok(Event::Last);
             };
             if !self.held.arrived(&self.head, &front.group.need)? {
-                return Ok(if self.told > 0 { Event::Progress } else { Event::Wait });
+                return Ok(if self.told > 0 {
+                    Event::Progress
+                } else {
+                    Event::Wait
+                });
             }
             let ions = front.group.ions.clone();
             if self.at < ions.len() {

@@ -62,12 +62,21 @@ pub(super) fn check(ions: &Ions, shard: &Range<u32>) -> Result<()> {
     }
     Err(Error::Parameter {
         name: "shard",
-        what: format!("{} to {} is no range of the {} ions", shard.start, shard.end, ions.len()),
+        what: format!(
+            "{} to {} is no range of the {} ions",
+            shard.start,
+            shard.end,
+            ions.len()
+        ),
     })
 }
 
 /// What computes the patterns of a request.
 pub(super) fn patterns(ions: &Ions) -> Patterns {
     let request = ions.request();
-    Patterns::new(request.instrument, request.scoring.generation(), request.charge)
+    Patterns::new(
+        request.instrument,
+        request.scoring.generation(),
+        request.charge,
+    )
 }

@@ -69,7 +69,11 @@ impl Scored {
     #[must_use]
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         let mut numbers = bytes[8..].as_chunks::<8>().0.iter();
-        let mut number = || numbers.next().map_or(0.0, |bytes| f64::from_le_bytes(*bytes));
+        let mut number = || {
+            numbers
+                .next()
+                .map_or(0.0, |bytes| f64::from_le_bytes(*bytes))
+        };
         let mut four = || [number(), number(), number(), number()];
         let (mz, theory) = (four(), four());
         let [chaos, spatial, spectral, msm] = four();

@@ -3,7 +3,7 @@
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
-use crate::ion::formula::Modifier;
+use crate::ion::formula::modifier::Modifier;
 use crate::ion::isotope::Instrument;
 use crate::ion::scoring::Scoring;
 
@@ -59,7 +59,10 @@ impl Request {
         }
         for (n, target) in self.targets.iter().enumerate() {
             let text = target.to_string();
-            if self.targets[..n].iter().any(|other| other.to_string() == text) {
+            if self.targets[..n]
+                .iter()
+                .any(|other| other.to_string() == text)
+            {
                 return wrong("adducts", format!("{text:?} is given twice"));
             }
             if let Some(charge) = target.charge().filter(|charge| *charge != self.charge) {
@@ -79,7 +82,10 @@ impl Request {
         if !(self.ppm > 0.0 && self.ppm <= 1000.0) {
             return wrong(
                 "ppm",
-                format!("{} is not above 0 and at most 1000; give a tolerance such as 3", self.ppm),
+                format!(
+                    "{} is not above 0 and at most 1000; give a tolerance such as 3",
+                    self.ppm
+                ),
             );
         }
         Ok(())

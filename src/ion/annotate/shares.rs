@@ -4,8 +4,8 @@ use super::batch::{BATCH, Entry};
 use super::buffer::{ENTRIES, Kept};
 use super::ions::Ions;
 use super::record::{Decoy, Scored};
-use super::shelf::{AHEAD, Shelf};
 use super::sheet;
+use super::shelf::{AHEAD, Shelf};
 use super::wish::{Keep, Policy, Wish};
 use crate::error::{Error, Result};
 use crate::ion::draft::length;
@@ -63,7 +63,9 @@ impl Shares {
             .saturating_add(Shelf::bytes(head))
             .saturating_add(sheet::bytes(area, request));
         let ranges = (0..head.blocks.len()).map(|n| length(&head.block_range(n)));
-        let (largest, all) = ranges.fold((0, 0_u64), |(largest, all), bytes| (bytes.max(largest), all + bytes));
+        let (largest, all) = ranges.fold((0, 0_u64), |(largest, all), bytes| {
+            (bytes.max(largest), all + bytes)
+        });
         // Whatever the limit, the images of one ion are held; and those of one more if it may be passed.
         let one = PEAKS as u64 * sheet::image_bytes(area);
         let entries = (ENTRIES * size_of::<Kept>()) as u64;
@@ -87,7 +89,9 @@ impl Shares {
         let spare = wish.memory - minimum;
         let (images, reserved) = match wish.images {
             Keep::None => (0, 0),
-            Keep::Buffer { bytes: Some(bytes), .. } => (bytes, least + beyond),
+            Keep::Buffer {
+                bytes: Some(bytes), ..
+            } => (bytes, least + beyond),
             Keep::Buffer { bytes: None, .. } => {
                 let images = least.max((least + spare / 2).min(IMAGES));
                 (images, images + beyond)

@@ -220,7 +220,9 @@ impl Sheet {
         let (lo, hi) = window(request, &entry.pattern, peak);
         let (first, pixels) = (self.first, self.pixels);
         let theory = entry.pattern.mz[peak];
-        let mean = self.images[peak].mean.get_or_insert_with(|| MeanMass::about(theory));
+        let mean = self.images[peak]
+            .mean
+            .get_or_insert_with(|| MeanMass::about(theory));
         let mut mz = [0.0; GROUP];
         for n in blocks {
             let block = held.block(head, n)?;
@@ -245,7 +247,11 @@ impl Sheet {
 
     /// The record of a target that scored and was weighed.
     pub(super) fn scored(&self, request: &Request, entry: &Entry, metrics: Metrics) -> Scored {
-        let Pattern { mz, intensity, peaks } = entry.pattern;
+        let Pattern {
+            mz,
+            intensity,
+            peaks,
+        } = entry.pattern;
         // A peak that was not measured counts as being where it should.
         let error = |image: &Drawn| image.mean.and_then(|mean| mean.error()).unwrap_or(0.0);
         let mz_err_abs = error(&self.images[0]);
