@@ -128,7 +128,7 @@ fn decoys_of_a_formula_are_each_once() {
         decoys.modifiers_of(30, &mut all);
         assert!(all.is_empty());
         assert_eq!(
-            Decoys::bytes(30, 4, 20, scoring),
+            Decoys::need(30, 4, 20, scoring),
             if shared { 600 } else { 2400 }
         );
     }

@@ -47,7 +47,7 @@ impl Decoys {
     /// `per_target` are taken. A decoy has its target's neutral loss.
     ///
     /// # Cost
-    /// [`Decoys::bytes`]; about 1 µs a formula (v3), or a formula and target.
+    /// [`Decoys::need`]; about 1 µs a formula (v3), or a formula and target.
     ///
     /// # Errors
     /// [`Error::Parameter`] without targets, for one that is given twice, for more than 700 of them, and if
@@ -85,7 +85,7 @@ impl Decoys {
     /// Bytes that [`choose`](Self::choose) allocates for each formula: one a decoy, for each target (v1, v2) or for all
     /// of them together (v3).
     #[must_use]
-    pub fn bytes(formulas: usize, targets: usize, per_target: u8, scoring: Scoring) -> u64 {
+    pub fn need(formulas: usize, targets: usize, per_target: u8, scoring: Scoring) -> u64 {
         let draws = match Rule::from(scoring) {
             Rule::Rankings => targets as u64,
             Rule::Succession => 1,
@@ -235,7 +235,7 @@ impl Decoys {
 
     /// Bytes of memory that it holds, without its modifiers.
     #[must_use]
-    pub fn held_bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         (self.chosen.capacity() + 2 * self.made.capacity()) as u64
     }
 }
