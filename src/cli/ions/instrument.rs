@@ -70,7 +70,8 @@ pub fn choose(asked: &Resolving, stated: Option<&str>) -> Result<Chosen> {
     })
 }
 
-fn analyzer(name: &str) -> Result<Analyzer> {
+/// The analyzer that an option names.
+pub fn analyzer(name: &str) -> Result<Analyzer> {
     Analyzer::of_instrument(name).ok_or_else(|| {
         Failure::usage(format!(
             "--analyzer {name:?} is none that is known; write tof, orbitrap or fticr"
@@ -94,14 +95,11 @@ fn stated_power(text: &str) -> Option<f64> {
 }
 
 impl Chosen {
-    /// For events.
-    pub fn fields(&self) -> Value {
+    /// Where analyzer and resolving power come from, for events.
+    pub fn origins(&self) -> Value {
         json!({
-            "analyzer": self.instrument.analyzer().name(),
             "analyzer_from": self.analyzer_from.name(),
-            "resolving_power": self.power,
             "resolving_power_from": self.power_from.name(),
-            "sigma": self.instrument.sigma(),
         })
     }
 

@@ -94,7 +94,7 @@ fn remove_level(folder: &Path, depth: u8) -> io::Result<()> {
     fs::remove_dir(folder)
 }
 
-/// Removes a folder of shards: files `number.scores`, `.images` and `.saves`, and nothing else.
+/// Removes a folder of shards: files `number.scores` and `number.images`, and nothing else.
 ///
 /// A folder that holds anything else stays, with what it holds; that there is none is fine.
 pub fn remove_shards(folder: &Path) -> io::Result<()> {
@@ -107,7 +107,7 @@ pub fn remove_shards(folder: &Path) -> io::Result<()> {
         let name = entry.file_name();
         let ours = name.to_str().and_then(|name| name.split_once('.'));
         let ours = ours.is_some_and(|(number, kind)| {
-            is_number(number) && ["scores", "images", "saves"].contains(&kind)
+            is_number(number) && ["scores", "images"].contains(&kind)
         });
         if ours && entry.file_type()?.is_file() {
             remove_file(&entry.path())?;
@@ -141,7 +141,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let shards = folder.path().join("a.sectile-shards");
         fs::create_dir_all(&shards).unwrap();
-        for name in ["00000.scores", "00001.saves", "00001.images", "x.images"] {
+        for name in ["00000.scores", "00001.scores", "00001.images", "x.images"] {
             fs::write(shards.join(name), "x").unwrap();
         }
         assert!(remove_shards(&shards).is_err());

@@ -1,6 +1,5 @@
 //! Threads that annotate shards side by side, each with its share of the budget, and save as they go.
 
-use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -11,11 +10,13 @@ use sectile::drive::native::{Event, Run, Source, run as drive_job};
 use sectile::ion::annotate::{AnnotateJob, Ions, Output, Request, Wish};
 use sectile::ion::database::Molecules;
 use sectile::job::Tally;
+use sectile::results::part::Identity;
 use sectile::store::head::Head;
 
 use super::names::Names;
 use super::part::Part;
 use super::save::Desk;
+use crate::cli::arguments::Kept;
 use crate::cli::failure::{Failure, Result};
 use crate::cli::interrupt;
 use crate::cli::report::{Report, Step, Unit};
@@ -34,13 +35,11 @@ pub struct Task<'t> {
     pub request: &'t Request,
     pub names: &'t Names,
     /// All shards, each with the first ion that is not finished.
-    pub shards: &'t [(Range<u32>, u32)],
+    pub shards: &'t [(Identity, u32)],
     /// What is asked of each shard's job.
     pub wish: Wish,
-    /// A worker's share of the budget.
-    pub share: u64,
     pub max_seconds: Option<f64>,
-    pub only_first: bool,
+    pub images: Kept,
 }
 
 /// What workers have done.
@@ -79,7 +78,7 @@ pub fn run(
     report: &mut Report,
 ) -> Result<Outcome> {
     let todo: Vec<usize> = (0..task.shards.len())
-        .filter(|at| task.shards[*at].1 < task.shards[*at].0.end)
+        .filter(|at| task.shards[*at].1 < task.shards[*at].0.shard.end)
         .collect();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, words) = mpsc::channel();
@@ -106,6 +105,8 @@ pub fn run(
 /// What all workers have said.
 struct Ledger {
     outcome: Outcome,
+    /// Ions that earlier runs have finished.
+    early: u64,
     all: u64,
     before: Tally,
     held: u64,
@@ -115,13 +116,15 @@ struct Ledger {
 impl Ledger {
     fn new(task: &Task<'_>, workers: usize, held: u64, before: Tally) -> Self {
         let count = |from: u32, to: u32| u64::from(to - from);
-        let done = task.shards.iter().map(|(shard, at)| count(shard.start, *at));
-        let all = task.shards.iter().map(|(shard, _)| count(shard.start, shard.end));
+        let done = (task.shards.iter()).map(|(part, at)| count(part.shard.start, *at));
+        let done = done.sum();
+        let all = (task.shards.iter()).map(|(part, _)| count(part.shard.start, part.shard.end));
         Self {
             outcome: Outcome {
-                ions: done.sum(),
+                ions: done,
                 ..Outcome::default()
             },
+            early: done,
             all: all.sum(),
             before,
             held,
@@ -176,8 +179,9 @@ impl Ledger {
             let step = Step {
                 phase: "ions",
                 unit: Unit::Ions,
-                done: self.outcome.ions.min(self.all),
-                total: self.all,
+                // Those of this run, so that the time left is told by its pace.
+                done: self.outcome.ions.min(self.all) - self.early,
+                total: self.all - self.early,
             };
             report.step(&step, &self.total());
         }
@@ -214,8 +218,9 @@ impl Worker<'_> {
         let task = self.task;
         let head = Rc::new(task.head.clone());
         let molecules = Rc::new(task.molecules.clone());
-        let ions = Rc::new(Ions::new(molecules, task.request.clone(), task.share)?);
-        let mut desk = Desk::new(&head, &ions, task.only_first)?;
+        let ions = Rc::new(Ions::new(molecules, task.request.clone(), task.wish.memory)?);
+        let only_first = task.images == Kept::First;
+        let mut desk = Desk::new(&head, task.request.slice, only_first)?;
         loop {
             self.shard(shard, &head, &ions, &mut desk)?;
             match take() {
@@ -232,13 +237,14 @@ impl Worker<'_> {
         ions: &Rc<Ions>,
         desk: &mut Desk,
     ) -> Result<()> {
-        let shard = &self.task.shards[number].0;
-        let mut part = Part::open(self.task.names.shard(number), shard)?;
+        let identity = &self.task.shards[number].0;
+        let keeps = self.task.images != Kept::None;
+        let mut part = Part::open(self.task.names.shard(number), identity, keeps)?;
         let wish = &self.task.wish;
         let mut job = AnnotateJob::new(
             head.clone(),
             ions.clone(),
-            shard.clone(),
+            identity.shard.clone(),
             part.position(),
             wish,
         )?;

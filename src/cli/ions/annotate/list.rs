@@ -72,7 +72,7 @@ impl List {
             );
         }
         let first: Vec<String> = found.rejected.iter().take(SHOWN).map(said).collect();
-        let left_out = found.rejected_rows();
+        let left_out = found.rejected_rows;
         if left_out > 0 {
             let more = if left_out > first.len() as u64 {
                 ", …"

@@ -30,12 +30,10 @@ pub struct Names {
 /// The files of one shard.
 #[derive(Debug, Clone)]
 pub struct Shard {
-    /// Scores, save after save.
+    /// Scores, save after save, each with how far the images are good.
     pub scores: PathBuf,
     /// Images, one after another.
     pub images: PathBuf,
-    /// How far the others are good, a line for each save.
-    pub saves: PathBuf,
 }
 
 impl Names {
@@ -58,7 +56,6 @@ impl Names {
         Shard {
             scores: name("scores"),
             images: name("images"),
-            saves: name("saves"),
         }
     }
 

@@ -1,82 +1,82 @@
 //! What is finished of one shard, as files that grow, so that a killed run can be gone on with.
 //!
-//! Scores and images are appended; a line `[position,scores,images]` says that all before `position`
-//! of the shard's ions is in the first so many bytes of each. A line is written once those bytes are
-//! on the disk, and counts once its line end is there; whatever lies behind the last line's bytes is
-//! cut off when the shard is gone on with.
+//! Images are appended first, then, once they are on the disk, a block of scores that says how far both
+//! files are good. What lies behind the last whole block and its images is cut off when the shard is gone
+//! on with.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Take, Write};
-use std::ops::Range;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+
+use sectile::ion::annotate::Save;
+use sectile::results::images::Picture;
+use sectile::results::part::scores::{Block, Reached};
+use sectile::results::part::{Identity, images, scores};
 
 use super::names::Shard;
 use crate::cli::failure::{Failure, Result};
 
-/// More than this is no list of saves.
-const LONGEST: u64 = 16 << 20;
+/// Bytes that are gathered before they are written, and read at once.
+const PIECE: usize = 64 << 10;
 
-/// Bytes that are gathered before they are written.
-const GATHERED: usize = 64 << 10;
+/// Most bytes that a block of scores may take while it is read: far more than any has.
+const BLOCK: u64 = 16 << 20;
 
 /// Bytes that one open part holds.
-pub const HELD: u64 = 2 * GATHERED as u64;
+pub const HELD: u64 = 2 * PIECE as u64;
 
 /// A shard's files, open for more.
 #[derive(Debug)]
 pub struct Part {
     names: Shard,
     scores: Growing,
-    images: Growing,
-    saves: File,
+    /// Where images are kept.
+    images: Option<Growing>,
     position: u32,
-}
-
-/// How far a shard has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Save {
-    position: u32,
-    scores: u64,
-    images: u64,
+    scratch: Vec<u8>,
 }
 
 impl Part {
-    /// Opens what an earlier run has finished of a shard, or begins it.
-    pub fn open(names: Shard, shard: &Range<u32>) -> Result<Self> {
-        let mut saves = open(&names.saves)?;
-        let mut text = Vec::new();
-        Read::by_ref(&mut saves)
-            .take(LONGEST)
-            .read_to_end(&mut text)
-            .map_err(|error| Failure::file(&names.saves, "cannot read", &error))?;
+    /// Opens what an earlier run has finished of a shard, or begins it; `keeps` if images are kept.
+    pub fn open(names: Shard, identity: &Identity, keeps: bool) -> Result<Self> {
+        let reached = reached(&names, identity)?;
         let mut scores = Growing::open(&names.scores)?;
-        let mut images = Growing::open(&names.images)?;
-        let (whole, last) = last(&text, shard);
-        let there = last.filter(|save| save.scores <= scores.size && save.images <= images.size);
-        let (whole, save) = match there {
-            Some(save) => (whole, save),
-            None => (
-                0,
-                Save {
-                    position: shard.start,
-                    scores: 0,
-                    images: 0,
-                },
-            ),
+        let mut images = match keeps {
+            true => Some(Growing::open(&names.images)?),
+            false => None,
         };
-        // The lines first: they must not outlive what they speak of.
-        saves
-            .set_len(whole)
-            .and_then(|()| saves.seek(SeekFrom::Start(whole)))
-            .map_err(|error| Failure::file(&names.saves, "cannot write", &error))?;
-        scores.cut(&names.scores, save.scores)?;
-        images.cut(&names.images, save.images)?;
+        let kept = images.as_ref().map_or(0, |images| images.size);
+        let good = reached.filter(|reached| reached.images <= kept);
+        let position = match good {
+            Some(reached) => {
+                scores.cut(reached.sound)?;
+                if let Some(images) = &mut images {
+                    images.cut(reached.images)?;
+                }
+                reached.position
+            }
+            None => {
+                // Scores first: they must not outlive the images they speak of.
+                scores.cut(0)?;
+                scores.add(&scores::begin(identity))?;
+                scores.sync()?;
+                if let Some(images) = &mut images {
+                    images.cut(0)?;
+                }
+                identity.shard.start
+            }
+        };
+        if let Some(images) = &mut images
+            && images.size == 0
+        {
+            images.add(&images::begin(identity))?;
+        }
         Ok(Self {
             names,
             scores,
             images,
-            saves,
-            position: save.position,
+            position,
+            scratch: Vec::new(),
         })
     }
 
@@ -85,82 +85,109 @@ impl Part {
         self.position
     }
 
-    /// Adds scores; they count once they are [committed](Self::commit).
-    pub fn add_scores(&mut self, bytes: &[u8]) -> Result<()> {
-        self.scores.add(&self.names.scores, bytes)
-    }
-
     /// Adds an image; it counts once it is [committed](Self::commit).
-    pub fn add_image(&mut self, bytes: &[u8]) -> Result<()> {
-        self.images.add(&self.names.images, bytes)
+    pub fn add_image(&mut self, ion: u32, peak: usize, picture: &Picture) -> Result<()> {
+        if let Some(images) = &mut self.images {
+            self.scratch.clear();
+            images::put(ion, peak, picture, &mut self.scratch)?;
+            images.add(&self.scratch)?;
+        }
+        Ok(())
     }
 
-    /// Waits until all that was added is on the disk, then notes that all before `position` is.
-    pub fn commit(&mut self, position: u32) -> Result<()> {
-        self.scores.sync(&self.names.scores)?;
-        self.images.sync(&self.names.images)?;
-        let line = format!("[{position},{},{}]\n", self.scores.size, self.images.size);
-        self.saves
-            .write_all(line.as_bytes())
-            .and_then(|()| self.saves.sync_data())
-            .map_err(|error| Failure::file(&self.names.saves, "cannot write", &error))?;
-        self.position = position;
+    /// Adds scores, once the images that belong to them are on the disk, and waits until they are too.
+    pub fn commit(&mut self, save: &Save<'_>) -> Result<()> {
+        let mut kept = 0;
+        if let Some(images) = &mut self.images {
+            images.sync()?;
+            kept = images.size;
+        }
+        self.scratch.clear();
+        scores::put(save.targets, save.decoys, save.position, kept, &mut self.scratch)?;
+        self.scores.add(&self.scratch)?;
+        self.scores.sync()?;
+        self.position = save.position;
         Ok(())
     }
 }
 
-/// The first ion of a shard that is not finished, as its files say without being opened for more.
-pub fn position(names: &Shard, shard: &Range<u32>) -> u32 {
-    let mut text = Vec::new();
-    let file = File::open(&names.saves).map(|file| file.take(LONGEST));
-    let read = file.and_then(|mut file| file.read_to_end(&mut text));
-    let size = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let (_, last) = last(&text, shard);
-    let good = last.filter(|save| {
-        read.is_ok() && save.scores <= size(&names.scores) && save.images <= size(&names.images)
-    });
-    good.map_or(shard.start, |save| save.position)
+/// The first ion of a shard that is not finished, by its files.
+pub fn position(names: &Shard, identity: &Identity) -> Result<u32> {
+    let reached = reached(names, identity)?;
+    let kept = names.images.metadata().map_or(0, |metadata| metadata.len());
+    let good = reached.filter(|reached| reached.images <= kept);
+    Ok(good.map_or(identity.shard.start, |reached| reached.position))
 }
 
-/// The saved scores of a finished shard, to be read from the first on.
-pub fn scores(names: &Shard, shard: &Range<u32>) -> Result<BufReader<Take<File>>> {
-    let refused = |error: &io::Error| Failure::file(&names.scores, "cannot read back", error);
-    let text = fs::read(&names.saves).map_err(|error| refused(&error))?;
-    let end = last(&text, shard).1.map_or(0, |save| save.scores);
-    let file = File::open(&names.scores).map_err(|error| refused(&error))?;
-    Ok(BufReader::with_capacity(GATHERED, file.take(end)))
-}
-
-/// The last save that a list of them tells of, and the bytes of the list up to its line's end.
-fn last(text: &[u8], shard: &Range<u32>) -> (u64, Option<Save>) {
-    let lines = text
-        .split_inclusive(|byte| *byte == b'\n')
-        .filter(|line| line.ends_with(b"\n"));
-    let (mut whole, mut last) = (0, None::<Save>);
-    for line in lines {
-        let Ok((position, scores, images)) = serde_json::from_slice::<(u32, u64, u64)>(line) else {
-            break;
-        };
-        let before = last.map_or((shard.start, 0, 0), |save| {
-            (save.position, save.scores, save.images)
-        });
-        let grows = position >= before.0 && scores >= before.1 && images >= before.2;
-        if !grows || position > shard.end {
-            break;
-        }
-        whole += line.len() as u64;
-        last = Some(Save {
-            position,
-            scores,
-            images,
-        });
+/// How far a shard's scores go; `None` if there are none that can be gone on with.
+fn reached(names: &Shard, identity: &Identity) -> Result<Option<Reached>> {
+    let file = match File::open(&names.scores) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::file(&names.scores, "cannot read", &error)),
+    };
+    let mut scan = scores::Scan::new(&names.scores.to_string_lossy(), identity, BLOCK);
+    let read = pieces(&names.scores, file, |piece| scan.push(piece, |_| Ok(())));
+    match read {
+        Ok(()) => {}
+        // Damaged, or of another run: the shard is done again.
+        Err(failure) if ["format", "mismatch"].contains(&failure.code) => return Ok(None),
+        Err(failure) => return Err(failure),
     }
-    (whole, last)
+    let reached = scan.finish();
+    Ok((reached.sound > 0).then_some(reached))
+}
+
+/// Reads the scores of a finished shard; the answer is how far its images are good.
+pub fn read_scores(
+    names: &Shard,
+    identity: &Identity,
+    mut take: impl FnMut(&Block) -> sectile::error::Result<()>,
+) -> Result<Reached> {
+    let file = open_again(&names.scores)?;
+    let mut scan = scores::Scan::new(&names.scores.to_string_lossy(), identity, BLOCK);
+    pieces(&names.scores, file, |piece| scan.push(piece, &mut take))?;
+    Ok(scan.finish_all()?)
+}
+
+/// Reads which images a finished shard has; `memory` limits the list.
+pub fn read_images(
+    names: &Shard,
+    identity: &Identity,
+    reached: &Reached,
+    memory: u64,
+) -> Result<images::Pictures> {
+    let file = open_again(&names.images)?.take(reached.images);
+    let mut scan = images::Scan::new(&names.images.to_string_lossy(), identity, memory);
+    pieces(&names.images, file, |piece| scan.push(piece))?;
+    Ok(scan.finish(reached.images)?)
+}
+
+/// Opens a file of a finished shard.
+pub fn open_again(path: &Path) -> Result<File> {
+    File::open(path).map_err(|error| Failure::file(path, "cannot read back", &error))
+}
+
+fn pieces(
+    path: &Path,
+    mut from: impl Read,
+    mut take: impl FnMut(&[u8]) -> sectile::error::Result<()>,
+) -> Result<()> {
+    let mut piece = vec![0; PIECE];
+    loop {
+        match from.read(&mut piece) {
+            Ok(0) => return Ok(()),
+            Ok(got) => take(&piece[..got])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Failure::file(path, "cannot read back", &error)),
+        }
+    }
 }
 
 /// A file that is appended to.
 #[derive(Debug)]
 struct Growing {
+    path: std::path::PathBuf,
     file: File,
     gathered: Vec<u8>,
     /// Bytes written and gathered.
@@ -169,66 +196,61 @@ struct Growing {
 
 impl Growing {
     fn open(path: &Path) -> Result<Self> {
-        let file = open(path)?;
-        let size = file
-            .metadata()
-            .map_err(|error| Failure::file(path, "cannot write", &error))?
-            .len();
+        let refused = |error: io::Error| Failure::file(path, "cannot write", &error);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(refused)?;
+        let size = file.metadata().map_err(refused)?.len();
         Ok(Self {
+            path: path.to_owned(),
             file,
-            gathered: Vec::with_capacity(GATHERED),
+            gathered: Vec::with_capacity(PIECE),
             size,
         })
     }
 
-    fn cut(&mut self, path: &Path, size: u64) -> Result<()> {
+    /// Lets go of all behind the first `size` bytes, and goes on there.
+    fn cut(&mut self, size: u64) -> Result<()> {
         self.size = size;
         self.file
             .set_len(size)
             .and_then(|()| self.file.seek(SeekFrom::Start(size)))
-            .map_err(|error| Failure::file(path, "cannot write", &error))?;
+            .map_err(|error| self.refused(&error))?;
         Ok(())
     }
 
-    fn add(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
-        if self.gathered.len() + bytes.len() > GATHERED {
-            self.flush(path)?;
+    fn add(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.gathered.len() + bytes.len() > PIECE {
+            self.flush()?;
         }
         self.size += bytes.len() as u64;
-        if bytes.len() >= GATHERED {
-            return self
-                .file
-                .write_all(bytes)
-                .map_err(|error| Failure::file(path, "cannot write", &error));
+        if bytes.len() >= PIECE {
+            return self.file.write_all(bytes).map_err(|error| self.refused(&error));
         }
         self.gathered.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn flush(&mut self, path: &Path) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         self.file
             .write_all(&self.gathered)
-            .map_err(|error| Failure::file(path, "cannot write", &error))?;
+            .map_err(|error| self.refused(&error))?;
         self.gathered.clear();
         Ok(())
     }
 
-    fn sync(&mut self, path: &Path) -> Result<()> {
-        self.flush(path)?;
-        self.file
-            .sync_data()
-            .map_err(|error| Failure::file(path, "cannot write", &error))
+    fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        self.file.sync_data().map_err(|error| self.refused(&error))
     }
-}
 
-fn open(path: &Path) -> Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .map_err(|error| Failure::file(path, "cannot write", &error))
+    fn refused(&self, error: &io::Error) -> Failure {
+        Failure::file(&self.path, "cannot write", error)
+    }
 }
 
 #[cfg(test)]
@@ -236,6 +258,18 @@ fn open(path: &Path) -> Result<File> {
 mod tests {
     use super::*;
     use crate::cli::ions::annotate::names::Names;
+    use sectile::ion::annotate::Decoy;
+    use std::fs;
+
+    fn identity() -> Identity {
+        Identity {
+            width: 3,
+            height: 2,
+            shard: 10..50,
+            ions: [1; 32],
+            store: [2; 32],
+        }
+    }
 
     fn shard(folder: &Path) -> Shard {
         let names = Names::new(folder);
@@ -243,52 +277,97 @@ mod tests {
         names.shard(3)
     }
 
-    fn read(names: &Shard) -> (Vec<u8>, Vec<u8>) {
-        let mut kept = Vec::new();
-        scores(names, &(10..50)).unwrap().read_to_end(&mut kept).unwrap();
-        (kept, fs::read(&names.images).unwrap())
+    fn save(decoys: &[Decoy], position: u32) -> Save<'_> {
+        Save {
+            targets: &[],
+            decoys,
+            images: &[],
+            position,
+            image_bytes: 0,
+            last: position == 50,
+        }
+    }
+
+    fn decoy(ion: u32) -> Decoy {
+        Decoy { ion, msm: 0.5 }
+    }
+
+    fn picture() -> Picture {
+        Picture {
+            png: vec![7; 100],
+            min: 0.0,
+            max: 2.0,
+        }
+    }
+
+    fn kept(names: &Shard) -> (Vec<u32>, Vec<u32>) {
+        let mut ions = Vec::new();
+        let reached = read_scores(names, &identity(), |block| {
+            ions.extend(block.decoys.iter().map(|decoy| decoy.ion));
+            Ok(())
+        });
+        let pictures = read_images(names, &identity(), &reached.unwrap(), 1 << 20).unwrap();
+        (ions, pictures.records.iter().map(|record| record.ion).collect())
     }
 
     #[test]
     fn what_is_committed_stays_and_what_is_not_goes() {
         let folder = tempfile::tempdir().unwrap();
         let names = shard(folder.path());
-        assert_eq!(position(&names, &(10..50)), 10);
-        let mut part = Part::open(names.clone(), &(10..50)).unwrap();
+        assert_eq!(position(&names, &identity()).unwrap(), 10);
+        let mut part = Part::open(names.clone(), &identity(), true).unwrap();
         assert_eq!(part.position(), 10);
-        part.add_scores(b"abc").unwrap();
-        part.add_image(b"picture").unwrap();
-        part.commit(20).unwrap();
-        part.add_scores(&vec![b'x'; 2 * GATHERED]).unwrap();
+        part.add_image(12, 0, &picture()).unwrap();
+        part.commit(&save(&[decoy(11)], 20)).unwrap();
+        part.add_image(21, 0, &picture()).unwrap();
+        part.images.as_mut().unwrap().sync().unwrap();
         drop(part);
-        assert_eq!(position(&names, &(10..50)), 20);
-        let mut part = Part::open(names.clone(), &(10..50)).unwrap();
+        assert_eq!(position(&names, &identity()).unwrap(), 20);
+        let mut part = Part::open(names.clone(), &identity(), true).unwrap();
         assert_eq!(part.position(), 20);
-        part.add_scores(b"def").unwrap();
-        part.commit(50).unwrap();
+        part.add_image(30, 1, &picture()).unwrap();
+        part.commit(&save(&[decoy(40)], 50)).unwrap();
         drop(part);
-        assert_eq!(read(&names), (b"abcdef".to_vec(), b"picture".to_vec()));
-        assert_eq!(position(&names, &(10..50)), 50);
+        assert_eq!(kept(&names), (vec![11, 40], vec![12, 30]));
     }
 
     #[test]
-    fn torn_lines_and_lost_bytes_do_not_count() {
+    fn torn_blocks_and_lost_bytes_do_not_count() {
         let folder = tempfile::tempdir().unwrap();
         let names = shard(folder.path());
-        let mut part = Part::open(names.clone(), &(10..50)).unwrap();
-        part.add_scores(b"abc").unwrap();
-        part.commit(20).unwrap();
+        let mut part = Part::open(names.clone(), &identity(), true).unwrap();
+        part.add_image(12, 0, &picture()).unwrap();
+        part.commit(&save(&[decoy(11)], 20)).unwrap();
+        let whole = part.scores.size;
+        part.commit(&save(&[decoy(25)], 30)).unwrap();
         drop(part);
-        let mut text = fs::read(&names.saves).unwrap();
-        text.extend(b"[30,3");
-        fs::write(&names.saves, &text).unwrap();
-        assert_eq!(Part::open(names.clone(), &(10..50)).unwrap().position(), 20);
-        for damage in ["[19,3,0]\n", "[51,3,0]\n", "[30,2,0]\n", "x\n"] {
-            fs::write(&names.saves, format!("[20,3,0]\n{damage}[40,3,0]\n")).unwrap();
-            assert_eq!(Part::open(names.clone(), &(10..50)).unwrap().position(), 20);
+        let bytes = fs::read(&names.scores).unwrap();
+        for length in whole..bytes.len() as u64 {
+            let file = OpenOptions::new().write(true).open(&names.scores).unwrap();
+            file.set_len(length).unwrap();
+            let part = Part::open(names.clone(), &identity(), true).unwrap();
+            assert_eq!((part.position(), part.scores.size), (20, whole), "{length}");
+            fs::write(&names.scores, &bytes).unwrap();
         }
-        fs::write(&names.scores, b"ab").unwrap();
-        assert_eq!(position(&names, &(10..50)), 10);
-        assert_eq!(Part::open(names.clone(), &(10..50)).unwrap().position(), 10);
+        // Images that were saved and are gone: all of the shard is done again.
+        fs::write(&names.images, b"").unwrap();
+        assert_eq!(position(&names, &identity()).unwrap(), 10);
+        assert_eq!(Part::open(names, &identity(), true).unwrap().position(), 10);
+    }
+
+    #[test]
+    fn parts_of_another_run_are_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = shard(folder.path());
+        let mut part = Part::open(names.clone(), &identity(), false).unwrap();
+        part.commit(&save(&[decoy(11)], 20)).unwrap();
+        drop(part);
+        let other = Identity {
+            ions: [3; 32],
+            ..identity()
+        };
+        assert_eq!(position(&names, &other).unwrap(), 10);
+        assert_eq!(position(&names, &identity()).unwrap(), 20);
+        assert_eq!(Part::open(names, &other, false).unwrap().position(), 10);
     }
 }
