@@ -175,12 +175,47 @@ impl Instrument {
     /// The resolving power at `mz`: the same everywhere (time of flight), ∝ 1/√m/z (Orbitrap), ∝ 1/m/z (FTICR).
     #[must_use]
     pub fn resolving_power_at(&self, mz: f64) -> f64 {
-        let base = self.resolving_power();
-        match self.analyzer {
-            Analyzer::Tof => base,
-            Analyzer::Orbitrap => base * (BASE_MZ / mz).sqrt(),
-            Analyzer::Fticr => base * BASE_MZ / mz,
+        self.law().resolving_power(mz)
+    }
+
+    /// How the width of its peaks grows.
+    pub(super) fn law(&self) -> Law {
+        Law {
+            analyzer: self.analyzer,
+            base: self.resolving_power(),
         }
+    }
+
+    /// The law of cpyMSpec 0.3.5: peaks of the same resolving power everywhere, as wide at `mz` as this instrument's at
+    /// m/z 200, whatever the analyzer.
+    pub(super) fn older_law(&self, mz: f64) -> Law {
+        Law {
+            analyzer: Analyzer::Tof,
+            base: mz / self.fwhm(),
+        }
+    }
+}
+
+/// How the width of a peak grows with m/z.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Law {
+    analyzer: Analyzer,
+    /// The resolving power at m/z 200.
+    base: f64,
+}
+
+impl Law {
+    fn resolving_power(self, mz: f64) -> f64 {
+        match self.analyzer {
+            Analyzer::Tof => self.base,
+            Analyzer::Orbitrap => self.base * (BASE_MZ / mz).sqrt(),
+            Analyzer::Fticr => self.base * BASE_MZ / mz,
+        }
+    }
+
+    /// The standard deviation of a peak at `mz`.
+    pub(super) fn sigma(self, mz: f64) -> f64 {
+        mz / self.resolving_power(mz) / FWHM_IN_SIGMA
     }
 }
 
