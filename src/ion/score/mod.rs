@@ -8,8 +8,14 @@
 //! Palmer et al., Nature Methods 14 (2017) 57, as METASPACE and Lithops-METASPACE compute it.
 
 pub mod chaos;
+mod closing;
+mod first;
+mod forest;
 pub mod hotspot;
+mod levels;
+mod lists;
 pub mod mass;
+mod parts;
 mod scorer;
 pub mod spatial;
 pub mod spectral;
@@ -18,6 +24,8 @@ pub use chaos::chaos;
 pub use scorer::{Options, Scorer};
 pub use spatial::spatial;
 pub use spectral::spectral;
+
+use crate::error::{Error, Result};
 
 /// The isotope peaks that an ion is scored by.
 pub const PEAKS: usize = 4;
@@ -42,6 +50,27 @@ pub struct Area {
     pub acquired: u64,
 }
 
+impl Area {
+    /// Pixels, width and height.
+    fn sizes(self) -> Result<(usize, usize, usize)> {
+        let pixels = u64::from(self.width) * u64::from(self.height);
+        let most = u64::from(u32::MAX);
+        match (usize::try_from(pixels), self.width, self.height) {
+            (Ok(len), 1.., 1..) if pixels < most && self.acquired <= pixels => {
+                Ok((len, self.width as usize, self.height as usize))
+            }
+            _ => Err(Error::Parameter {
+                name: "area",
+                what: format!(
+                    "{}×{} pixels, {} of them acquired: at least one pixel and fewer than {most} are scored, \
+                     and no more can be acquired than there are",
+                    self.width, self.height, self.acquired
+                ),
+            }),
+        }
+    }
+}
+
 /// The scores of one ion, and what its images amount to.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Metrics {
@@ -55,8 +84,8 @@ pub struct Metrics {
     pub msm: f64,
     /// The sum of each image.
     pub total: [f64; PEAKS],
-    /// The least value of each image over the acquired pixels.
+    /// The least value of each image, or 0 if that is less: METASPACE starts at 0 even where every pixel has a peak.
     pub min: [f64; PEAKS],
-    /// The largest value of each image over the acquired pixels.
+    /// The largest value of each image, or 0 if that is more.
     pub max: [f64; PEAKS],
 }
