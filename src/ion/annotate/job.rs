@@ -277,14 +277,10 @@ impl AnnotateJob {
             }
             self.admit();
             let Some(front) = self.ahead.front() else {
-                return Ok(Event::Last);
+                return Ok(self.told_or(Event::Last));
             };
             if !self.held.arrived(&self.head, &front.group.need)? {
-                return Ok(if self.told > 0 {
-                    Event::Progress
-                } else {
-                    Event::Wait
-                });
+                return Ok(self.told_or(Event::Wait));
             }
             let ions = front.group.ions.clone();
             if self.at < ions.len() {
@@ -294,6 +290,15 @@ impl AnnotateJob {
             } else {
                 self.end_group();
             }
+        }
+    }
+
+    /// Progress, if there is some to tell of.
+    fn told_or(&self, event: Event) -> Event {
+        if self.told > 0 {
+            Event::Progress
+        } else {
+            event
         }
     }
 
