@@ -180,6 +180,7 @@ impl Decoys {
 
     /// The decoys of a formula and target, as indices of [`modifiers`](Self::modifiers) in the order of their
     /// rankings; none if there is no such formula or target.
+    #[must_use]
     pub fn of(&self, formula: usize, target: usize) -> impl ExactSizeIterator<Item = u16> + '_ {
         let taken = usize::from(self.per_target);
         let from = match self.rule {

@@ -73,7 +73,7 @@ pub fn score_map(
     succession: bool,
     monotonic: bool,
 ) -> Result<Vec<(f64, f64)>> {
-    if !(ratio > 0.0) {
+    if ratio.is_nan() || ratio <= 0.0 {
         return Err(wrong(format!(
             "{ratio} decoys for each target; give more than 0"
         )));
@@ -152,8 +152,8 @@ impl Ladder {
                 sorted.sort_unstable();
                 let middle = |at: usize| f64::from(sorted[at]) / f64::from(targets);
                 let (low, high) = (middle((sorted.len() - 1) / 2), middle(sorted.len() / 2));
-                // As numpy's mean of the two middle ones, which are the same one for an odd number.
-                let median = if low == high { low } else { (low + high) / 2.0 };
+                // The two middle ones are the same one for an odd number.
+                let median = low.midpoint(high);
                 (score, median)
             })
             .collect()

@@ -103,7 +103,14 @@ impl Header {
             } else {
                 foreign().to_owned()
             };
-            return Err(wrong(if bytes.starts_with(&MAGIC) { bytes.len() as u64 } else { 0 }, what));
+            return Err(wrong(
+                if bytes.starts_with(&MAGIC) {
+                    bytes.len() as u64
+                } else {
+                    0
+                },
+                what,
+            ));
         };
         if !bytes.starts_with(&MAGIC) {
             return Err(wrong(0, foreign().to_owned()));
@@ -132,22 +139,34 @@ impl Header {
         let fault = |at: u64, what: &str| Err(wrong(at, format!("{what}; the file is damaged")));
         let pixels = u64::from(header.width) * u64::from(header.height);
         if pixels == 0 || pixels > u64::from(u32::MAX) {
-            return fault(12, &format!("images of {} x {} pixels", header.width, header.height));
+            return fault(
+                12,
+                &format!("images of {} x {} pixels", header.width, header.height),
+            );
         }
         if u64::from(header.images) > u64::from(header.ions) * PEAKS as u64 {
-            return fault(24, &format!("{} images of {} ions", header.images, header.ions));
+            return fault(
+                24,
+                &format!("{} images of {} ions", header.images, header.ions),
+            );
         }
-        if header.text_bytes % 8 != 0 {
+        if !header.text_bytes.is_multiple_of(8) {
             return fault(28, &format!("a text of {} bytes", header.text_bytes));
         }
         let head = length(header.ions, header.text_bytes);
         if header.head_bytes != head {
             let stated = header.head_bytes;
-            return fault(32, &format!("a head of {stated} bytes, where its parts have {head}"));
+            return fault(
+                32,
+                &format!("a head of {stated} bytes, where its parts have {head}"),
+            );
         }
         if header.file_bytes < head {
             let stated = header.file_bytes;
-            return fault(40, &format!("a file of {stated} bytes, where its head has {head}"));
+            return fault(
+                40,
+                &format!("a file of {stated} bytes, where its head has {head}"),
+            );
         }
         Ok(header)
     }
@@ -186,7 +205,12 @@ impl Index {
         let head = usize::try_from(header.head_bytes)
             .ok()
             .and_then(|len| bytes.get(..len))
-            .ok_or_else(|| wrong(bytes.len() as u64, "the file ends within its head".to_owned()))?;
+            .ok_or_else(|| {
+                wrong(
+                    bytes.len() as u64,
+                    "the file ends within its head".to_owned(),
+                )
+            })?;
         if digest(head) != header.digest {
             let what = "the head's SHA-256 does not fit its bytes".to_owned();
             return Err(wrong(DIGEST.start as u64, what));
@@ -231,8 +255,17 @@ impl Index {
             }
         }
         let rest = index.text.len() - place.text as usize;
-        if rest >= 8 || index.text.bytes().skip(place.text as usize).any(|byte| byte != 0) {
-            return Err(wrong(28, format!("{rest} bytes of text that belong to no ion")));
+        if rest >= 8
+            || index
+                .text
+                .bytes()
+                .skip(place.text as usize)
+                .any(|byte| byte != 0)
+        {
+            return Err(wrong(
+                28,
+                format!("{rest} bytes of text that belong to no ion"),
+            ));
         }
         if place.images != header.images || place.at != header.file_bytes {
             let what = format!(
@@ -268,7 +301,10 @@ impl Index {
             let from = 24 + 32 * k;
             *peak = Peak::parse(&array(bytes, from));
             if !peak.sound(place.at) {
-                return Err((from, format!("peak {k} contradicts itself or the image before it")));
+                return Err((
+                    from,
+                    format!("peak {k} contradicts itself or the image before it"),
+                ));
             }
             place.at = place.at.max(peak.range().end);
             place.images += u32::from(peak.bytes > 0);
@@ -287,11 +323,13 @@ impl Index {
     pub fn name(&self, ion: usize) -> (&str, &str) {
         let part = |(at, len): (u32, u16)| {
             let from = at as usize;
-            self.text.get(from..from + usize::from(len)).unwrap_or_default()
+            self.text
+                .get(from..from + usize::from(len))
+                .unwrap_or_default()
         };
-        self.entries
-            .get(ion)
-            .map_or(("", ""), |entry| (part(entry.formula), part(entry.modifier)))
+        self.entries.get(ion).map_or(("", ""), |entry| {
+            (part(entry.formula), part(entry.modifier))
+        })
     }
 
     /// The ion of this formula and modifier, as they are spelled in the results.
@@ -338,7 +376,10 @@ impl Index {
     /// [`Error::Parameter`] if the ion has no such image; [`Error::Unexpected`] for a wrong length;
     /// [`Error::Format`] naming the byte where the image begins if it is damaged.
     pub fn check(&self, ion: usize, peak: usize, bytes: &[u8]) -> Result<()> {
-        let entry = self.entries.get(ion).and_then(|entry| entry.peaks.get(peak));
+        let entry = self
+            .entries
+            .get(ion)
+            .and_then(|entry| entry.peaks.get(peak));
         let Some(found) = entry.filter(|found| found.bytes > 0) else {
             return Err(Error::Parameter {
                 name: "peak",
@@ -401,7 +442,12 @@ impl Peak {
     fn sound(&self, at: u64) -> bool {
         let mz = self.mz.is_finite() && self.mz >= 0.0;
         if self.bytes == 0 {
-            return mz && *self == Self { mz: self.mz, ..Self::default() };
+            return mz
+                && *self
+                    == Self {
+                        mz: self.mz,
+                        ..Self::default()
+                    };
         }
         let range = self.min.is_finite() && self.max.is_finite() && self.min <= self.max;
         mz && range && self.mz > 0.0 && self.at == at && at.checked_add(self.bytes.into()).is_some()

@@ -57,7 +57,9 @@ impl Easel {
     /// Bytes that it holds and that encoding allocates for a moment: canvas, mask, rows, and the packed picture.
     #[must_use]
     pub const fn bytes(pixels: u64) -> u64 {
-        pixels.saturating_mul(4 + 1 + 4 + 24).saturating_add(64 << 10)
+        pixels
+            .saturating_mul(4 + 1 + 4 + 24)
+            .saturating_add(64 << 10)
     }
 
     /// Draws the sums of a picture's pixels, each of which is there at most once; all others are 0.

@@ -1,0 +1,4 @@
+//! Results of an annotation: tables, rates, and files.
+
+pub mod images;
+pub mod part;
