@@ -1,5 +1,6 @@
 //! Reading the list of molecules, wherever it lies.
 
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use sectile::drive::native::{Source, follow};
@@ -23,7 +24,7 @@ const SHOWN: usize = 5;
 #[derive(Debug)]
 pub struct List {
     pub source: Source,
-    pub molecules: Molecules,
+    pub molecules: Rc<Molecules>,
     /// Of its bytes.
     pub sha256: [u8; 32],
     pub bytes: u64,
@@ -49,7 +50,7 @@ pub fn read(
     let molecules = machine.reader.finish()?;
     Ok(List {
         source,
-        molecules,
+        molecules: Rc::new(molecules),
         sha256: machine.sha256.finalize().into(),
         bytes: machine.at,
     })

@@ -51,8 +51,10 @@ pub fn run(arguments: &Annotate, report: &mut Report) -> Result<()> {
         refuse_input_as_output(target, [&ready.opened.source, &ready.list.source])?;
     }
     let ions = ready.ions()?;
-    for warning in ions.warnings() {
-        report.warn(&warning);
+    // Those of the list have been said.
+    let said = &ready.list.molecules.warnings;
+    for warning in ions.warnings().iter().filter(|warning| !said.contains(warning)) {
+        report.warn(warning);
     }
     let shards = ready.shards(annotating, &ions);
     let crew = Crew::new(annotating, &ready, &ions, shards.len(), report)?;
@@ -70,7 +72,6 @@ pub fn run(arguments: &Annotate, report: &mut Report) -> Result<()> {
             Ok((identity, at))
         })
         .collect::<Result<Vec<(Identity, u32)>>>()?;
-    drop(ions);
     let task = Task {
         sources: std::slice::from_ref(&ready.opened.source),
         head: &ready.opened.head,
@@ -88,7 +89,7 @@ pub fn run(arguments: &Annotate, report: &mut Report) -> Result<()> {
         return Err(stopped(&outcome, &shards, &ready.tally, report));
     }
     let shards: Vec<Identity> = shards.into_iter().map(|(shard, _)| shard).collect();
-    let found = finish::write(&ready, annotating, &names, &shards, cancel, report)
+    let found = finish::write(&ready, &ions, annotating.images, &names, &shards, report)
         .map_err(Failure::advised)?;
     remove(&names, journal)?;
     report.done_with(&ready.tally, found);
@@ -129,8 +130,8 @@ impl Ready {
 
     /// All ions of the list.
     fn ions(&self) -> Result<Rc<Ions>> {
-        let molecules = Rc::new(self.list.molecules.clone());
-        let held = self.opened.head.held_bytes() + molecules.bytes();
+        let molecules = self.list.molecules.clone();
+        let held = self.opened.head.held_bytes();
         let left = self.memory.saturating_sub(held);
         let ions = Ions::new(molecules, self.settings.request.clone(), left)
             .map_err(|error| with_taken(error, held, self.memory))?;

@@ -48,8 +48,8 @@ impl Crew {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let asked = annotating.workers.map(usize::from);
         let most = asked.unwrap_or(cores.min(WORKERS)).min(shards).max(1);
-        // The main thread's list and head, which each worker has for itself too.
-        let held = head.held_bytes() + ions.molecules().bytes();
+        // The main thread's ions and head, which each worker has for itself too.
+        let held = head.held_bytes() + ions.bytes();
         let taken = Desk::bytes(head);
         let share = |workers: usize| {
             let all = ready.memory.saturating_sub(held);

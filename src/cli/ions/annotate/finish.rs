@@ -1,0 +1,1 @@
+//! From the parts of all shards to the results.
