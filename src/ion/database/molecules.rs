@@ -30,6 +30,22 @@ impl Molecules {
     /// The most rejected rows that are kept.
     pub const MOST_SHOWN: usize = 100;
 
+    /// Bytes that the formulas and molecules hold, texts included.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let formulas = self.formulas.iter().map(|formula| {
+            let atoms = size_of_val(formula.composition.atoms());
+            size_of::<Formula>() + formula.text.len() + atoms
+        });
+        let molecules = self.molecules.iter().map(|molecule| {
+            let texts =
+                [&molecule.id, &molecule.name].map(|text| text.as_ref().map_or(0, String::len));
+            size_of::<Molecule>() + texts[0] + texts[1]
+        });
+        let bytes: usize = formulas.chain(molecules).sum();
+        bytes as u64
+    }
+
     /// The molecules of the formula at `index`; none if there is no such formula.
     #[must_use]
     pub fn of(&self, index: usize) -> &[Molecule] {
@@ -97,5 +113,16 @@ impl fmt::Display for Separator {
             Self::Comma => "comma",
             Self::None => "none",
         })
+    }
+}
+
+impl Separator {
+    /// The byte; a plain list is read as if a tab divided it.
+    pub(super) fn byte(self) -> u8 {
+        match self {
+            Self::Tab | Self::None => b'\t',
+            Self::Semicolon => b';',
+            Self::Comma => b',',
+        }
     }
 }

@@ -106,6 +106,11 @@ impl Composition {
         }
     }
 
+    /// Of no atoms, which no formula is.
+    pub(in crate::ion) fn empty() -> Self {
+        Self { atoms: Vec::new() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.atoms.is_empty()
     }
