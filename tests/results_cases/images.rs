@@ -125,20 +125,13 @@ fn merged(subjects: &[u32], parts: &[Vec<u8>]) -> Vec<u8> {
 fn open(file: &[u8], total: bool) -> Result<(Index, Vec<Range<u64>>)> {
     let mut open = Open::new("x.sectile-images", 1 << 20);
     let mut ranges = Vec::new();
-    let mut index = None;
-    loop {
-        match open.step()? {
-            Step::Need(range) => {
-                let end = range.end.min(file.len() as u64);
-                let body = &file[range.start as usize..end as usize];
-                open.feed(range.start, body, total.then_some(file.len() as u64))?;
-                ranges.push(range);
-            }
-            Step::Ready(found) => index = Some(found),
-            Step::Done => break,
-        }
+    while let Step::Need(range) = open.step()? {
+        let end = range.end.min(file.len() as u64);
+        let body = &file[range.start as usize..end as usize];
+        open.feed(range.start, body, total.then_some(file.len() as u64))?;
+        ranges.push(range);
     }
-    Ok((index.expect("an index"), ranges))
+    Ok((open.into_index()?, ranges))
 }
 
 const ALL: [u32; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];

@@ -236,7 +236,7 @@ impl Decoys {
 
     /// Bytes of memory that it holds, without its modifiers.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub fn held_bytes(&self) -> u64 {
         (self.chosen.capacity() + 2 * self.made.capacity()) as u64
     }
 }

@@ -14,7 +14,7 @@ pub const HEAD_READ: u64 = 64 << 10;
 ///
 /// # Cost
 /// One read of [`HEAD_READ`] bytes, and a second one for the rest of a longer head. The bytes are held until the
-/// index is made of them.
+/// index is made of them, which [`Open::into_index`] gives.
 #[derive(Debug)]
 pub struct Open {
     file: String,
@@ -24,7 +24,7 @@ pub struct Open {
     total: Option<u64>,
     asked: Option<Range<u64>>,
     header: Option<Header>,
-    done: bool,
+    index: Option<Index>,
 }
 
 impl Open {
@@ -38,8 +38,22 @@ impl Open {
             total: None,
             asked: None,
             header: None,
-            done: false,
+            index: None,
         }
+    }
+
+    /// The index, once the machine is done.
+    ///
+    /// # Errors
+    /// [`Error::Unexpected`] if it is not.
+    pub fn into_index(self) -> Result<Index> {
+        let got = self.bytes.len() as u64;
+        self.index.ok_or(Error::Unexpected {
+            file: self.file,
+            at: 0,
+            asked: got + 1,
+            got,
+        })
     }
 
     /// The bytes that are missing; none if the file has no more.
@@ -99,20 +113,19 @@ impl Open {
 }
 
 impl Machine for Open {
-    type Item = Index;
+    type Item = ();
 
-    fn step(&mut self) -> Result<Step<Index>> {
-        if self.done {
+    fn step(&mut self) -> Result<Step<()>> {
+        if self.index.is_some() {
             return Ok(Step::Done);
         }
         self.look()?;
         let have = self.bytes.len() as u64;
         let whole = self.header.is_some_and(|header| have >= header.head_bytes);
         if whole || self.missing().is_none() {
-            let index = Index::parse(&self.file, &self.bytes)?;
+            self.index = Some(Index::parse(&self.file, &self.bytes)?);
             self.bytes = Vec::new();
-            self.done = true;
-            return Ok(Step::Ready(index));
+            return Ok(Step::Done);
         }
         let range = self.missing().unwrap_or(have..have);
         self.asked = Some(range.clone());

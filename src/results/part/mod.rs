@@ -21,7 +21,7 @@
 //! | 92 | u32 | CRC-32 of these 92 bytes |
 
 pub mod images;
-//pub mod scores;
+pub mod scores;
 
 use std::ops::Range;
 
