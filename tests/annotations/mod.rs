@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use sectile::ion::formula::{Composition, Modifier};
+use sectile::ion::formula::Composition;
+use sectile::ion::formula::modifier::Modifier;
 use sectile::ion::isotope::{Analyzer, Generation, Instrument, Patterns};
 use tempfile::TempDir;
 
@@ -92,7 +93,7 @@ pub fn planted(scene: &Scene) -> Vec<Planted> {
 /// Formulas that are not in the tissue, and no ion of which lies within 10 ppm of an isotope peak of one that is.
 pub fn absent(scene: &Scene, count: usize) -> Vec<String> {
     let instrument = Instrument::new(Analyzer::Orbitrap, 140_000.0).unwrap();
-    let mut patterns = Patterns::new(instrument, Generation::Current, 1);
+    let mut patterns = Patterns::new(instrument, Generation::Current, 1).unwrap();
     let mut pattern = |formula: &str, adduct: &str| {
         let formula = Composition::parse(formula).unwrap();
         let ion = Modifier::parse(adduct).unwrap().apply(&formula).unwrap();

@@ -1,6 +1,7 @@
 //! Which m/z `ion` draws: those that were typed, and those of a formula's isotope peaks.
 
-use sectile::ion::formula::{Composition, Modifier};
+use sectile::ion::formula::Composition;
+use sectile::ion::formula::modifier::Modifier;
 use sectile::ion::isotope::{Generation, Patterns};
 use sectile::ion::window::Window;
 use sectile::store::head::Head;
@@ -90,7 +91,7 @@ fn peaks(
         refused("the adduct takes away more than there is; choose another adduct")
     })?;
     let chosen = instrument::choose(&drawing.resolving, head.meta.instrument.as_deref())?;
-    let mut patterns = Patterns::new(chosen.instrument, Generation::Current, charge.charge);
+    let mut patterns = Patterns::new(chosen.instrument, Generation::Current, charge.charge)?;
     let pattern = patterns.pattern(&whole)?;
     let there = usize::from(pattern.peaks);
     let asked = drawing.isotope.peaks();

@@ -211,7 +211,7 @@ impl Worker<'_> {
     }
 
     fn shards(&mut self, todo: &[usize], next: &AtomicUsize) -> Result<()> {
-        let mut take = || todo.get(next.fetch_add(1, Ordering::SeqCst)).copied();
+        let take = || todo.get(next.fetch_add(1, Ordering::SeqCst)).copied();
         let Some(mut shard) = take() else {
             return Ok(());
         };

@@ -1,6 +1,7 @@
 //! Which images of a file are meant.
 
-use sectile::ion::formula::{Composition, Modifier};
+use sectile::ion::formula::Composition;
+use sectile::ion::formula::modifier::Modifier;
 use sectile::results::images::Index;
 
 use crate::cli::arguments::{Images, Isotope};

@@ -47,7 +47,7 @@ pub fn run(arguments: &Images, report: &mut Report) -> Result<()> {
     for run in runs {
         interrupt::check()?;
         let bytes = runs::read(&opened.source, run.range.clone(), &mut tally)?;
-        for at in run.images {
+        for at in run.images.clone() {
             let image = &chosen[at];
             write(&opened.index, image, run.part(&bytes, image), &targets[at], report)?;
         }
@@ -75,10 +75,8 @@ fn open(
         in_flight: 1,
         cancel,
     };
-    let found = follow(&source, &mut machine, &run, tally, |_| {})?;
-    let index = found.into_iter().next().ok_or_else(|| {
-        Failure::failed(format!("{}: the index was read, but is not there", source.name()))
-    })?;
+    follow(&source, &mut machine, &run, tally, |_| {})?;
+    let index = machine.into_index()?;
     Ok(Opened { source, index })
 }
 
