@@ -18,7 +18,7 @@ mod ion_cases;
 use std::rc::Rc;
 
 use annotate_cases::{
-    FORMULAS, Found, Outcome, annotate, ions, modifiers, oracle, planted, request,
+    Found, Outcome, annotate, formulas, ions, modifiers, oracle, planted, request,
 };
 use ion_cases::{Feeding, Sample, WHOLE, head};
 use sectile::error::Error;
@@ -79,10 +79,11 @@ fn all(file: &[u8], ions: &Rc<Ions>, wish: &Wish, feeding: Feeding) -> Outcome {
     outcome
 }
 
-fn of(scoring: Scoring, hotspot: bool) -> Request {
+fn of(scoring: Scoring, hotspot: bool, ppm: f64) -> Request {
     Request {
         scoring,
         hotspot,
+        ppm,
         ..request()
     }
 }
@@ -90,27 +91,29 @@ fn of(scoring: Scoring, hotspot: bool) -> Request {
 #[test]
 fn every_score_and_image_equals_those_of_a_scan_of_all_peaks() {
     let cases = [
-        (1, [12, 9, 1], 900, F32, of(Scoring::V3, false)),
-        (2, [9, 8, 1], 800, MIXED, of(Scoring::V3, true)),
-        (3, [8, 7, 1], 700, F64, of(Scoring::V1, false)),
-        (4, [8, 7, 1], 700, F64, of(Scoring::V2, false)),
+        (1, [12, 9, 1], 900, F32, of(Scoring::V3, false, 60.0)),
+        (2, [9, 8, 1], 800, MIXED, of(Scoring::V3, true, 200.0)),
+        (3, [8, 7, 1], 700, F64, of(Scoring::V1, false, 3.0)),
+        (4, [8, 7, 1], 700, F64, of(Scoring::V2, false, 90.0)),
     ];
+    let mut decoys = 0;
     for (seed, size, per_pixel, reals, request) in cases {
-        let ions = ions(&FORMULAS, &request);
+        let ions = ions(&formulas(10), &request);
         let sample = planted(seed, size, per_pixel, reals, &ions);
         let expected = oracle(&sample, &ions);
         assert!(expected.targets.len() > 5, "{}", expected.targets.len());
-        assert!(!expected.decoys.is_empty());
+        decoys += expected.decoys.len();
         let file = sample.store();
         assert!(head(&file).blocks.len() > 8);
         let outcome = all(&file, &ions, &wish(256 << 20), WHOLE);
         assert_eq!(outcome.found, expected);
     }
+    assert!(decoys > 20, "{decoys}");
 }
 
 #[test]
 fn nothing_depends_on_budget_arrival_or_shards() {
-    let ions = ions(&FORMULAS, &request());
+    let ions = ions(&formulas(100), &request());
     let sample = planted(5, [16, 12, 1], 700, F32, &ions);
     let file = sample.store();
     let head = head(&file);
@@ -171,7 +174,7 @@ fn nothing_depends_on_budget_arrival_or_shards() {
 
 #[test]
 fn each_block_is_read_once_and_at_the_least_budget_that_works_all_the_same_is_found() {
-    let ions = ions(&FORMULAS, &request());
+    let ions = ions(&formulas(100), &request());
     let sample = planted(6, [16, 16, 1], 600, MIXED, &ions);
     let file = sample.store();
     let head = head(&file);
@@ -223,7 +226,7 @@ fn wanted(ions: &Ions, head: &Head) -> Vec<usize> {
 
 #[test]
 fn a_stopped_shard_goes_on_where_it_stopped() {
-    let ions = ions(&FORMULAS, &request());
+    let ions = ions(&formulas(100), &request());
     let sample = planted(7, [10, 8, 1], 800, F32, &ions);
     let file = sample.store();
     let head = head(&file);
@@ -278,7 +281,7 @@ fn stop(job: &mut AnnotateJob, file: &[u8], after: usize, found: &mut Found) -> 
 
 #[test]
 fn a_save_can_be_asked_for_at_any_time_and_its_position_is_where_to_resume() {
-    let ions = ions(&FORMULAS, &request());
+    let ions = ions(&formulas(100), &request());
     let sample = planted(8, [10, 8, 1], 800, F32, &ions);
     let file = sample.store();
     let head = head(&file);
@@ -322,7 +325,7 @@ fn a_save_can_be_asked_for_at_any_time_and_its_position_is_where_to_resume() {
 
 #[test]
 fn a_job_ends_before_its_requests_are_too_many() {
-    let ions = ions(&FORMULAS, &request());
+    let ions = ions(&formulas(100), &request());
     let sample = planted(9, [16, 16, 1], 500, MIXED, &ions);
     let file = sample.store();
     let head = head(&file);
@@ -358,7 +361,7 @@ fn a_job_ends_before_its_requests_are_too_many() {
 
 #[test]
 fn isotope_peaks_in_other_blocks_and_groups_score_as_in_one_block() {
-    let ions = ions(&FORMULAS[..12], &request());
+    let ions = ions(&formulas(0), &request());
     // Alone, all peaks lie in few blocks.
     let alone = planted(10, [8, 8, 1], 1, MIXED, &ions);
     // Negative ones between the windows move what they lie among into other blocks.
@@ -412,7 +415,7 @@ fn windows(ions: &Ions) -> Vec<(f64, f64)> {
 
 #[test]
 fn a_damaged_block_is_named_and_what_was_finished_before_is_saved() {
-    let ions = ions(&FORMULAS, &request());
+    let ions = ions(&formulas(100), &request());
     let sample = planted(12, [16, 16, 1], 500, MIXED, &ions);
     let mut file = sample.store();
     let head = head(&file);
@@ -448,7 +451,7 @@ fn a_damaged_block_is_named_and_what_was_finished_before_is_saved() {
 fn one_slice_of_several_is_annotated() {
     for slice in 0..3 {
         let request = Request { slice, ..request() };
-        let ions = ions(&FORMULAS[..10], &request);
+        let ions = ions(&formulas(0), &request);
         let sample = planted(13, [7, 6, 3], 500, F32, &ions);
         let expected = oracle(&sample, &ions);
         assert!(!expected.targets.is_empty());
@@ -459,7 +462,7 @@ fn one_slice_of_several_is_annotated() {
         slice: 3,
         ..request()
     };
-    let ions = ions(&FORMULAS[..2], &request);
+    let ions = ions(&formulas(0), &request);
     let file = Sample::random(1, [7, 6, 3], 5, F32).store();
     let refused = plan(&head(&file), &ions, 0..ions.len(), &wish(64 << 20)).unwrap_err();
     assert!(
@@ -472,7 +475,7 @@ fn one_slice_of_several_is_annotated() {
 fn nothing_is_found_in_an_empty_store_by_an_empty_list_or_outside_of_the_range() {
     let acquired = vec![true; 6];
     let empty = Sample::new([3, 2, 1], acquired.clone(), Vec::new(), F32).store();
-    let some = ions(&FORMULAS, &request());
+    let some = ions(&formulas(100), &request());
     let outcome = all(&empty, &some, &wish(64 << 20), WHOLE);
     assert_eq!((outcome.found, outcome.run.requests), (Found::default(), 0));
 
@@ -496,7 +499,7 @@ fn nothing_is_found_in_an_empty_store_by_an_empty_list_or_outside_of_the_range()
 
 #[test]
 fn images_are_saved_when_the_buffer_says_so() {
-    let ions = ions(&FORMULAS, &request());
+    let ions = ions(&formulas(100), &request());
     let sample = planted(15, [12, 10, 1], 500, F32, &ions);
     let file = sample.store();
     let whole = all(&file, &ions, &wish(64 << 20), WHOLE);
@@ -536,7 +539,7 @@ fn images_are_saved_when_the_buffer_says_so() {
 #[test]
 fn requests_that_make_no_sense_are_refused() {
     let refused = |request: Request| {
-        let made = Ions::new(annotate_cases::molecules(&FORMULAS), request, 1 << 30);
+        let made = Ions::new(annotate_cases::molecules(&formulas(100)), request, 1 << 30);
         match made.unwrap_err() {
             Error::Parameter { name, what } => (name, what),
             other => panic!("{other:?}"),
@@ -560,12 +563,12 @@ fn requests_that_make_no_sense_are_refused() {
         assert_eq!(refused(of(1, ppm, 20)).0, "ppm");
     }
     assert_eq!(refused(of(1, 3.0, 0)).0, "decoys");
-    let small = Ions::new(annotate_cases::molecules(&FORMULAS), request(), 1000);
+    let small = Ions::new(annotate_cases::molecules(&formulas(100)), request(), 1000);
     assert!(matches!(small.unwrap_err(), Error::Budget { .. }));
 
     let file = Sample::random(1, [7, 6, 1], 5, F32).store();
     let head = head(&file);
-    let ions = ions(&FORMULAS, &request());
+    let ions = ions(&formulas(100), &request());
     let usual = Wish::default();
     let job = |shard, from, wish: &Wish| {
         let made = AnnotateJob::new(head.clone(), ions.clone(), shard, from, wish);

@@ -18,40 +18,46 @@ use sectile::store::head::{Head, Real};
 
 use crate::ion_cases::{Dice, Fed, Feeding, Peak, Run, Sample, drive};
 
-/// Formulas from m/z 89 to 900.
-pub(crate) const FORMULAS: [&str; 24] = [
-    "C3H7NO2",
-    "C4H9NO2",
-    "C5H9NO4",
-    "C5H11NO2",
-    "C6H12O6",
-    "C6H13NO2",
-    "C6H14N2O2",
-    "C9H11NO2",
-    "C9H13N5O4",
-    "C10H13N5O4",
-    "C10H16N2O3S",
-    "C12H22O11",
-    "C16H32O2",
-    "C18H34O2",
-    "C18H36O2",
-    "C20H32O2",
-    "C20H37NO2",
-    "C24H40O5",
-    "C27H46O",
-    "C24H50NO7P",
-    "C35H66O13",
-    "C40H80NO8P",
-    "C42H82NO8P",
-    "C44H84NO8P",
-];
+/// Formulas from m/z 89 to 900: some of metabolites and lipids, and `more` that are made up.
+pub(crate) fn formulas(more: usize) -> Vec<String> {
+    let known = [
+        "C3H7NO2",
+        "C5H9NO4",
+        "C6H12O6",
+        "C6H13NO2",
+        "C9H11NO2",
+        "C10H13N5O4",
+        "C10H16N2O3S",
+        "C12H22O11",
+        "C16H32O2",
+        "C18H34O2",
+        "C20H37NO2",
+        "C27H46O",
+        "C24H50NO7P",
+        "C35H66O13",
+        "C40H80NO8P",
+        "C42H82NO8P",
+    ];
+    let made = (0..more).map(|n| {
+        let (carbon, oxygen, nitrogen) = (5 + n * 7 % 31, 1 + n % 5, n / 31);
+        let hydrogen = 2 * carbon + nitrogen - 2 * (n % 3);
+        let nitrogen = if nitrogen == 0 {
+            String::new()
+        } else {
+            format!("N{nitrogen}")
+        };
+        format!("C{carbon}H{hydrogen}{nitrogen}O{oxygen}")
+    });
+    known.map(str::to_owned).into_iter().chain(made).collect()
+}
 
 /// A list of formulas, one molecule each.
-pub(crate) fn molecules(texts: &[&str]) -> Rc<Molecules> {
+pub(crate) fn molecules(texts: &[String]) -> Rc<Molecules> {
     let mut texts = texts.to_vec();
     texts.sort_unstable();
+    texts.dedup();
     let formulas = texts.iter().zip(0..).map(|(text, at)| Formula {
-        text: (*text).to_owned(),
+        text: text.clone(),
         composition: Composition::parse(text).unwrap(),
         molecules: at..at + 1,
     });
@@ -82,7 +88,7 @@ pub(crate) fn request() -> Request {
     Request::new(modifiers(&["+H", "+Na"]), instrument, 1)
 }
 
-pub(crate) fn ions(texts: &[&str], request: &Request) -> Rc<Ions> {
+pub(crate) fn ions(texts: &[String], request: &Request) -> Rc<Ions> {
     Rc::new(Ions::new(molecules(texts), request.clone(), 1 << 30).unwrap())
 }
 
@@ -279,12 +285,8 @@ pub(crate) fn oracle(sample: &Sample, ions: &Ions) -> Found {
         let kept = images.iter().enumerate().map(|(peak, (pixels, values))| {
             (!pixels.is_empty()).then(|| {
                 let bits = values.iter().map(|value| value.to_bits()).collect();
-                // Over the acquired pixels, zeros among them.
-                let all = pixels.len() as u64 == size.acquired;
-                let lowest = if all { f32::INFINITY } else { 0.0 };
-                let highest = if all { f32::NEG_INFINITY } else { 0.0 };
-                let min = values.iter().copied().fold(lowest, f32::min);
-                let max = values.iter().copied().fold(highest, f32::max);
+                let min = values.iter().copied().fold(0.0, f32::min);
+                let max = values.iter().copied().fold(0.0, f32::max);
                 assert_eq!(
                     [min, max].map(f64::from),
                     [metrics.min[peak], metrics.max[peak]]

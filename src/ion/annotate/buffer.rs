@@ -20,9 +20,9 @@ pub struct KeptImage {
     pub pixels: Vec<u32>,
     /// The value of each.
     pub values: Vec<f32>,
-    /// The least value of all acquired pixels, those without a peak (0) among them.
+    /// The least value, at most 0.
     pub min: f32,
-    /// The largest value of all acquired pixels.
+    /// The largest value, at least 0.
     pub max: f32,
 }
 

@@ -397,10 +397,11 @@ impl AnnotateJob {
             sheet.draw(head, held, request, entry)?;
         }
         self.told += 1;
-        let Some(metrics) = sheet.score(&entry.pattern)? else {
+        let target = ions.is_target(entry.ion);
+        let Some(metrics) = sheet.score(&entry.pattern, target)? else {
             return Ok(sheet.is_drawn());
         };
-        if !ions.is_target(entry.ion) {
+        if !target {
             self.decoys.push(Decoy {
                 ion: entry.position,
                 msm: metrics.msm,

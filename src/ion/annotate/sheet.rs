@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::ion::annotate::buffer::{Kept, KeptImage};
 use crate::ion::image::Canvas;
 use crate::ion::isotope::{PEAKS, Pattern};
-use crate::ion::score::mass::MeanMass;
+use crate::ion::score::mass::{self, MeanMass};
 use crate::ion::score::{Area, Metrics, Options, Scorer, Sparse};
 use crate::store::format::GROUP;
 use crate::store::head::Head;
@@ -181,14 +181,14 @@ impl Sheet {
         Ok(())
     }
 
-    /// The scores; `None` if the MSM is 0.
-    pub(super) fn score(&mut self, pattern: &Pattern) -> Result<Option<Metrics>> {
+    /// The scores, of a target with all that is told of its images; `None` if the MSM is 0.
+    pub(super) fn score(&mut self, pattern: &Pattern, target: bool) -> Result<Option<Metrics>> {
         let [first, later @ ..] = &self.images;
         if first.len == 0 || later.iter().all(|image| image.len == 0) {
             return Ok(None);
         }
         let sparse = self.images.each_ref().map(Drawn::sparse);
-        let metrics = self.scorer.score(&pattern.intensity, &sparse, false)?;
+        let metrics = self.scorer.score(&pattern.intensity, &sparse, target)?;
         Ok((metrics.msm > 0.0).then_some(metrics))
     }
 
@@ -252,13 +252,11 @@ impl Sheet {
             intensity,
             peaks,
         } = entry.pattern;
-        // A peak that was not measured counts as being where it should.
-        let error = |image: &Drawn| image.mean.and_then(|mean| mean.error()).unwrap_or(0.0);
-        let mz_err_abs = error(&self.images[0]);
-        let later = self.images[1..].iter().zip(&intensity[1..]);
-        let (sum, weight) = later.fold((0.0, 0.0), |(sum, weight), (image, theory)| {
-            (sum + theory * (error(image) - mz_err_abs), weight + theory)
-        });
+        let of_peaks = self
+            .images
+            .each_ref()
+            .map(|image| image.mean.map_or(0.0, |mean| mean.error()));
+        let (mz_err_abs, mz_err_rel) = mass::errors(&of_peaks, &intensity);
         let overlap = (1..usize::from(peaks)).any(|peak| {
             window(request, &entry.pattern, peak - 1).1 >= window(request, &entry.pattern, peak).0
         });
@@ -268,7 +266,7 @@ impl Sheet {
             theory: intensity,
             metrics,
             mz_err_abs,
-            mz_err_rel: if weight > 0.0 { sum / weight } else { 0.0 },
+            mz_err_rel,
             overlap,
         }
     }

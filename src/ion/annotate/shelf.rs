@@ -52,6 +52,8 @@ struct Run {
 #[derive(Debug)]
 pub(super) struct Shelf {
     room: u64,
+    /// Most bytes of a group.
+    share: u64,
     request: u64,
     /// By blocks, disjoint.
     held: Vec<Run>,
@@ -66,8 +68,11 @@ impl Shelf {
     /// An empty shelf for `room` bytes, which hold the largest block.
     pub(super) fn new(head: &Head, room: u64, budget: &mut Budget) -> Result<Self> {
         let words = head.blocks.len().div_ceil(64);
+        let last = u32::try_from(head.blocks.len()).unwrap_or(u32::MAX);
+        let all = bytes_of(head, &(0..last));
         Ok(Self {
             room,
+            share: if room < all { room / 2 } else { room },
             request: (room / 8).clamp(1, REQUEST),
             held: Vec::new(),
             recent: VecDeque::new(),
@@ -83,7 +88,7 @@ impl Shelf {
 
     /// Most bytes of blocks that a group should have, so that the next is read while it is worked on.
     pub(super) fn share(&self) -> u64 {
-        self.room / 2
+        self.share
     }
 
     /// Most bytes of blocks that a group can have.
