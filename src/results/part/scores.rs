@@ -58,11 +58,11 @@ pub fn put(
     }
     let sum = checksum(&out[from + BLOCK..]);
     let mut head = [0; BLOCK];
-    for (place, number) in head
-        .as_chunks_mut::<4>()
-        .0
-        .iter_mut()
-        .zip([target_count, decoy_count, position])
+    for (place, number) in
+        head.as_chunks_mut::<4>()
+            .0
+            .iter_mut()
+            .zip([target_count, decoy_count, position])
     {
         *place = number.to_le_bytes();
     }
@@ -132,11 +132,7 @@ impl Scan {
     /// # Errors
     /// [`Error::Mismatch`] for a file of another run, [`Error::Format`] for what is none and for a block that is whole
     /// but says what cannot be; [`Error::Budget`] for a block larger than the memory; those of `take`.
-    pub fn push(
-        &mut self,
-        bytes: &[u8],
-        mut take: impl FnMut(&Block) -> Result<()>,
-    ) -> Result<()> {
+    pub fn push(&mut self, bytes: &[u8], mut take: impl FnMut(&Block) -> Result<()>) -> Result<()> {
         let before = self.front.passed();
         let mut rest = self.front.take(bytes)?;
         self.at += (bytes.len() - rest.len()) as u64;
