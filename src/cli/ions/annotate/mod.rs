@@ -5,6 +5,7 @@
 
 mod crew;
 mod finish;
+mod info;
 mod list;
 pub mod names;
 mod part;
@@ -36,6 +37,7 @@ use crate::cli::output::journal::{Journal, Past};
 use crate::cli::output::place;
 use crate::cli::report::Report;
 
+pub use info::info;
 pub use planned::plan;
 
 /// Ions of a shard, unless so many shards are asked for.
