@@ -239,7 +239,7 @@ impl Worker<'_> {
     ) -> Result<()> {
         let identity = &self.task.shards[number].0;
         let keeps = self.task.images != Kept::None;
-        let mut part = Part::open(self.task.names.shard(number), identity, keeps)?;
+        let mut part = Part::open(&self.task.names.shard(number), identity, keeps)?;
         let wish = &self.task.wish;
         let mut job = AnnotateJob::new(
             head.clone(),

@@ -27,7 +27,6 @@ pub struct List {
     pub molecules: Rc<Molecules>,
     /// Of its bytes.
     pub sha256: [u8; 32],
-    pub bytes: u64,
 }
 
 /// Reads a list whole, in at most `memory` bytes.
@@ -52,7 +51,6 @@ pub fn read(
         source,
         molecules: Rc::new(molecules),
         sha256: machine.sha256.finalize().into(),
-        bytes: machine.at,
     })
 }
 

@@ -28,7 +28,6 @@ pub const HELD: u64 = 2 * PIECE as u64;
 /// A shard's files, open for more.
 #[derive(Debug)]
 pub struct Part {
-    names: Shard,
     scores: Growing,
     /// Where images are kept.
     images: Option<Growing>,
@@ -38,8 +37,8 @@ pub struct Part {
 
 impl Part {
     /// Opens what an earlier run has finished of a shard, or begins it; `keeps` if images are kept.
-    pub fn open(names: Shard, identity: &Identity, keeps: bool) -> Result<Self> {
-        let reached = reached(&names, identity)?;
+    pub fn open(names: &Shard, identity: &Identity, keeps: bool) -> Result<Self> {
+        let reached = reached(names, identity)?;
         let mut scores = Growing::open(&names.scores)?;
         let mut images = match keeps {
             true => Some(Growing::open(&names.images)?),
@@ -72,7 +71,6 @@ impl Part {
             images.add(&images::begin(identity))?;
         }
         Ok(Self {
-            names,
             scores,
             images,
             position,
@@ -315,7 +313,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let names = shard(folder.path());
         assert_eq!(position(&names, &identity()).unwrap(), 10);
-        let mut part = Part::open(names.clone(), &identity(), true).unwrap();
+        let mut part = Part::open(&names, &identity(), true).unwrap();
         assert_eq!(part.position(), 10);
         part.add_image(12, 0, &picture()).unwrap();
         part.commit(&save(&[decoy(11)], 20)).unwrap();
@@ -323,7 +321,7 @@ mod tests {
         part.images.as_mut().unwrap().sync().unwrap();
         drop(part);
         assert_eq!(position(&names, &identity()).unwrap(), 20);
-        let mut part = Part::open(names.clone(), &identity(), true).unwrap();
+        let mut part = Part::open(&names, &identity(), true).unwrap();
         assert_eq!(part.position(), 20);
         part.add_image(30, 1, &picture()).unwrap();
         part.commit(&save(&[decoy(40)], 50)).unwrap();
@@ -335,7 +333,7 @@ mod tests {
     fn torn_blocks_and_lost_bytes_do_not_count() {
         let folder = tempfile::tempdir().unwrap();
         let names = shard(folder.path());
-        let mut part = Part::open(names.clone(), &identity(), true).unwrap();
+        let mut part = Part::open(&names, &identity(), true).unwrap();
         part.add_image(12, 0, &picture()).unwrap();
         part.commit(&save(&[decoy(11)], 20)).unwrap();
         let whole = part.scores.size;
@@ -345,21 +343,21 @@ mod tests {
         for length in whole..bytes.len() as u64 {
             let file = OpenOptions::new().write(true).open(&names.scores).unwrap();
             file.set_len(length).unwrap();
-            let part = Part::open(names.clone(), &identity(), true).unwrap();
+            let part = Part::open(&names, &identity(), true).unwrap();
             assert_eq!((part.position(), part.scores.size), (20, whole), "{length}");
             fs::write(&names.scores, &bytes).unwrap();
         }
         // Images that were saved and are gone: all of the shard is done again.
         fs::write(&names.images, b"").unwrap();
         assert_eq!(position(&names, &identity()).unwrap(), 10);
-        assert_eq!(Part::open(names, &identity(), true).unwrap().position(), 10);
+        assert_eq!(Part::open(&names, &identity(), true).unwrap().position(), 10);
     }
 
     #[test]
     fn parts_of_another_run_are_begun_anew() {
         let folder = tempfile::tempdir().unwrap();
         let names = shard(folder.path());
-        let mut part = Part::open(names.clone(), &identity(), false).unwrap();
+        let mut part = Part::open(&names, &identity(), false).unwrap();
         part.commit(&save(&[decoy(11)], 20)).unwrap();
         drop(part);
         let other = Identity {
@@ -368,6 +366,6 @@ mod tests {
         };
         assert_eq!(position(&names, &other).unwrap(), 10);
         assert_eq!(position(&names, &identity()).unwrap(), 20);
-        assert_eq!(Part::open(names, &other, false).unwrap().position(), 10);
+        assert_eq!(Part::open(&names, &other, false).unwrap().position(), 10);
     }
 }

@@ -68,7 +68,6 @@ impl Settings {
             adducts = modifiers("--adducts", &named)?;
         }
         let instrument = instrument::choose(&annotating.resolving, meta.instrument.as_deref())?;
-        report.detail(1, &format!("instrument {}", instrument.sentence()));
         Ok(Self {
             request: Request {
                 targets: targets(&losses, &adducts)?,
