@@ -150,12 +150,11 @@ fn coordinates(image: &Value, width: u32) -> Pairs {
     let (rows, columns) = (numbers(&image["row"]), numbers(&image["col"]));
     for ((row, column), value) in rows.iter().zip(columns).zip(numbers(&image["val"])) {
         let pixel = *row as u32 * width + column as u32;
-        match pairs.0.iter().position(|known| *known == pixel) {
-            Some(at) => pairs.1[at] += value as f32,
-            None => {
-                pairs.0.push(pixel);
-                pairs.1.push(value as f32);
-            }
+        if let Some(at) = pairs.0.iter().position(|known| *known == pixel) {
+            pairs.1[at] += value as f32;
+        } else {
+            pairs.0.push(pixel);
+            pairs.1.push(value as f32);
         }
     }
     pairs

@@ -1,4 +1,4 @@
-//! Kernels behind exports that the scripts of `benches/wasm` time.
+//! Kernels behind exports that `benches/wasm/*.mjs` time.
 
 pub mod ion;
 #[path = "../../sample/ions.rs"]
@@ -8,6 +8,9 @@ pub mod isotope;
 mod lines;
 
 mod dataset;
+#[path = "../../sample/images.rs"]
+mod images;
+mod score;
 
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::median::{Kernel, Samples, nanmedian};

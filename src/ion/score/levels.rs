@@ -1,5 +1,7 @@
 //! The levels that chaos cuts an image at, and how many of them a value exceeds.
 
+use super::lanes::largest;
+
 /// The most levels there may be: the reference's own limit.
 pub(super) const MOST: u8 = 32;
 
@@ -44,9 +46,7 @@ impl Levels {
 
     /// Levels below the largest of these values; none if no value is positive.
     pub(super) fn below(values: &[f32], count: u8) -> Option<Self> {
-        let max = values
-            .iter()
-            .fold(0.0, |max, value| if *value > max { *value } else { max });
+        let max = largest(values);
         (max > 0.0).then(|| Self::new(max.min(f32::MAX), count))
     }
 
@@ -57,8 +57,11 @@ impl Levels {
             let Self {
                 max, count, scale, ..
             } = *self;
+            let last = count - 1.0;
             for (code, value) in codes.iter_mut().zip(values) {
-                let guess = (value * scale).max(0.0).min(count - 1.0) + ROUND;
+                let place = value * scale;
+                let place = if place > 0.0 { place } else { 0.0 };
+                let guess = if place < last { place } else { last } + ROUND;
                 let level = max * (guess - ROUND) / count;
                 *code = guess.to_bits().to_le_bytes()[0] + u8::from(*value > level);
             }
