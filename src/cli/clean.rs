@@ -8,9 +8,7 @@ use serde_json::json;
 use crate::cli::arguments::Clean;
 use crate::cli::failure::{Failure, Result};
 use crate::cli::ions::pack::names::spill_of;
-use crate::cli::output::place::{
-    self, FRESH, JOURNAL, PART, SHARDS, SPILL, STATE, TILES, beside,
-};
+use crate::cli::output::place::{self, FRESH, JOURNAL, PART, SHARDS, SPILL, STATE, TILES, beside};
 use crate::cli::report::{Report, size};
 
 /// What our names end with.

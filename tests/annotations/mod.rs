@@ -41,7 +41,10 @@ pub fn scene() -> &'static Scene {
     static SCENE: OnceLock<Scene> = OnceLock::new();
     SCENE.get_or_init(|| {
         let folder = stack(1, 64);
-        run_well(folder.path(), &["pack", "tissue.imzML", "-o", "tissue.sectile"]);
+        run_well(
+            folder.path(),
+            &["pack", "tissue.imzML", "-o", "tissue.sectile"],
+        );
         Scene {
             store: folder.path().join("tissue.sectile"),
             folder,
@@ -65,7 +68,8 @@ impl Scene {
     pub fn small_list(&self) -> PathBuf {
         static LIST: OnceLock<PathBuf> = OnceLock::new();
         LIST.get_or_init(|| {
-            let mut formulas: Vec<String> = planted(self).into_iter().map(|ion| ion.formula).collect();
+            let mut formulas: Vec<String> =
+                planted(self).into_iter().map(|ion| ion.formula).collect();
             formulas.dedup();
             formulas.extend(absent(self, 40));
             self.list("small.csv", formulas.iter())
@@ -119,7 +123,7 @@ pub fn absent(scene: &Scene, count: usize) -> Vec<String> {
     // Plain organic compositions over the range of m/z of what was planted.
     for carbon in 4..50 {
         for (nitrogen, oxygen) in [(0, 2), (1, 3), (2, 5), (3, 4), (0, 7), (1, 8)] {
-            if oxygen > carbon + 2 || (carbon * 7 + nitrogen + oxygen) % 3 == 1 {
+            if oxygen > carbon + 2 {
                 continue;
             }
             let hydrogen = 2 * carbon - 2 * ((carbon + oxygen) % 4) + nitrogen;
@@ -128,10 +132,7 @@ pub fn absent(scene: &Scene, count: usize) -> Vec<String> {
                 1 => symbol.to_owned(),
                 n => format!("{symbol}{n}"),
             };
-            let formula = format!(
-                "C{carbon}H{hydrogen}{}O{oxygen}",
-                count("N", nitrogen)
-            );
+            let formula = format!("C{carbon}H{hydrogen}{}O{oxygen}", count("N", nitrogen));
             if is_free(&formula) {
                 found.push(formula);
             }
@@ -152,7 +153,10 @@ pub fn results(path: &Path) -> Vec<Row> {
         let place = heading.iter().position(|found| found == name);
         place.unwrap_or_else(|| panic!("no column {name} in {heading:?}"))
     };
-    let columns = ["formula", "adduct", "mz", "msm", "fdr", "chaos", "spatial", "spectral"].map(place);
+    let columns = [
+        "formula", "adduct", "mz", "msm", "fdr", "chaos", "spatial", "spectral",
+    ]
+    .map(place);
     lines
         .map(|row| {
             let number = |at: usize| row[columns[at]].parse::<f64>().unwrap();
@@ -181,12 +185,13 @@ fn cells(line: &str) -> Vec<String> {
     cells
 }
 
-/// The names and bytes of all that lies in a folder.
+/// The names and bytes of all files in a folder.
 pub fn finished(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let names: BTreeMap<String, Vec<u8>> = fs::read_dir(folder)
         .unwrap()
+        .map(Result::unwrap)
+        .filter(|entry| entry.file_type().unwrap().is_file())
         .map(|entry| {
-            let entry = entry.unwrap();
             let name = entry.file_name().into_string().unwrap();
             (name, fs::read(entry.path()).unwrap())
         })

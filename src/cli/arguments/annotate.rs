@@ -71,10 +71,20 @@ pub struct Annotating {
     pub molecules: String,
     /// What molecules become ions by, as +H,+Na,+K or "[M]+"; else +H,+Na,+K for a positive store and
     /// -H,+Cl for a negative one.
-    #[arg(long, value_name = "ADDUCTS", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "ADDUCTS",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     pub adducts: Vec<String>,
     /// What molecules may lose besides, as -H2O,-NH3; each is looked for with each adduct, as is none.
-    #[arg(long, value_name = "LOSSES", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "LOSSES",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     pub neutral_losses: Vec<String>,
     /// The sign of the ions, where neither the adducts nor the store tell it right.
     #[arg(long, value_name = "SIGN")]
@@ -121,9 +131,11 @@ pub struct Annotating {
 
 /// Arguments of `sectile annotate`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 done; 1 failed; 2 usage; 3 input; 4 stopped at --max-requests or \
+#[command(
+    after_help = "Exit codes: 0 done; 1 failed; 2 usage; 3 input; 4 stopped at --max-requests or \
                         --max-seconds, what is finished is kept: run the same command again to go on; \
-                        130 interrupted.")]
+                        130 interrupted."
+)]
 pub struct Annotate {
     #[command(flatten)]
     pub annotating: Annotating,
@@ -152,7 +164,12 @@ pub struct Images {
     #[arg(long, value_name = "F")]
     pub formula: Option<String>,
     /// Only with this adduct, and neutral loss, as +H or -H2O+H.
-    #[arg(long, value_name = "A", allow_hyphen_values = true, requires = "formula")]
+    #[arg(
+        long,
+        value_name = "A",
+        allow_hyphen_values = true,
+        requires = "formula"
+    )]
     pub adduct: Option<String>,
     /// Only what has at most this FDR.
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]

@@ -86,7 +86,12 @@ pub struct Drawing {
     #[arg(long, value_name = "F")]
     pub formula: Option<String>,
     /// What the molecule becomes an ion by, as -H or "[M]+"; else +H in a positive store, -H in a negative one.
-    #[arg(long, value_name = "A", allow_hyphen_values = true, requires = "formula")]
+    #[arg(
+        long,
+        value_name = "A",
+        allow_hyphen_values = true,
+        requires = "formula"
+    )]
     pub adduct: Option<String>,
     /// Which isotope peak of the ion, from 0, or `all`.
     #[arg(long, value_name = "K", default_value = "0", requires = "formula", value_parser = parse_isotope)]
@@ -120,7 +125,6 @@ impl Drawing {
     pub fn tolerance(&self) -> Tolerance {
         self.da.map_or(Tolerance::Ppm(self.ppm), Tolerance::Dalton)
     }
-
 }
 
 /// An m/z as it was typed.

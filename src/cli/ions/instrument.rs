@@ -133,11 +133,41 @@ mod tests {
     fn the_store_is_asked_before_the_default_is_taken() {
         let demo = Some("simulated Orbitrap, resolving power 70,000 at m/z 200");
         for (asked, power, stated, words, wanted) in [
-            (None, None, None, "orbitrap, resolving power 140000 at m/z 200, by default", 140_000.0),
-            (None, None, demo, "orbitrap, resolving power 70000 at m/z 200, as the store says", 70_000.0),
-            (Some("TOF"), None, demo, "tof as asked, resolving power 70000 at m/z 200 as the store says", 70_000.0),
-            (None, Some(3e5), Some("Synapt G2"), "tof as the store says, resolving power 300000 at m/z 200 as asked", 3e5),
-            (None, None, Some("an instrument"), "orbitrap, resolving power 140000 at m/z 200, by default", 140_000.0),
+            (
+                None,
+                None,
+                None,
+                "orbitrap, resolving power 140000 at m/z 200, by default",
+                140_000.0,
+            ),
+            (
+                None,
+                None,
+                demo,
+                "orbitrap, resolving power 70000 at m/z 200, as the store says",
+                70_000.0,
+            ),
+            (
+                Some("TOF"),
+                None,
+                demo,
+                "tof as asked, resolving power 70000 at m/z 200 as the store says",
+                70_000.0,
+            ),
+            (
+                None,
+                Some(3e5),
+                Some("Synapt G2"),
+                "tof as the store says, resolving power 300000 at m/z 200 as asked",
+                3e5,
+            ),
+            (
+                None,
+                None,
+                Some("an instrument"),
+                "orbitrap, resolving power 140000 at m/z 200, by default",
+                140_000.0,
+            ),
         ] {
             assert_eq!(chosen(asked, power, stated), (words.to_owned(), wanted));
         }

@@ -122,7 +122,9 @@ fn implied(adduct: &str) -> Option<i8> {
             _ => 0,
         };
     }
-    i8::try_from(net.signum()).ok().filter(|charge| *charge != 0)
+    i8::try_from(net.signum())
+        .ok()
+        .filter(|charge| *charge != 0)
 }
 
 /// Hydrogens of a part that holds nothing else.
@@ -161,19 +163,37 @@ mod tests {
     #[test]
     fn what_contradicts_the_store_is_warned_of() {
         let plain = choose("s", "positive", None, &["+H", "+Na"]);
-        assert_eq!((plain.charge, plain.from, plain.warnings.len()), (1, "adducts", 0));
+        assert_eq!(
+            (plain.charge, plain.from, plain.warnings.len()),
+            (1, "adducts", 0)
+        );
         let none: [&str; 0] = [];
         let negative = choose("s", "negative", None, &none);
-        assert_eq!((negative.charge, negative.from, negative.warnings.len()), (-1, "store", 0));
+        assert_eq!(
+            (negative.charge, negative.from, negative.warnings.len()),
+            (-1, "store", 0)
+        );
         let wrong = choose("s", "positive", None, &["-H", "+Cl"]);
         assert_eq!(wrong.charge, -1);
-        assert!(wrong.warnings[0].contains("its polarity is positive"), "{wrong:?}");
+        assert!(
+            wrong.warnings[0].contains("its polarity is positive"),
+            "{wrong:?}"
+        );
         let mixed = choose("s", "mixed", None, &["-H"]);
-        assert_eq!((mixed.charge, mixed.from, mixed.warnings.len()), (-1, "adducts", 1));
+        assert_eq!(
+            (mixed.charge, mixed.from, mixed.warnings.len()),
+            (-1, "adducts", 1)
+        );
         let torn = choose("s", "positive", None, &["+H", "-H"]);
         assert_eq!((torn.charge, torn.from), (1, "store"));
-        assert!(torn.warnings[0].contains("-H: makes negative ions"), "{torn:?}");
+        assert!(
+            torn.warnings[0].contains("-H: makes negative ions"),
+            "{torn:?}"
+        );
         let asked = choose("s", "unknown", Some(Polarity::Negative), &["[M]+"]);
-        assert_eq!((asked.charge, asked.from, asked.warnings.len()), (-1, "asked", 2));
+        assert_eq!(
+            (asked.charge, asked.from, asked.warnings.len()),
+            (-1, "asked", 2)
+        );
     }
 }

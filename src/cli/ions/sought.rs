@@ -76,8 +76,9 @@ fn peaks(
     let usual = polarity::usual(charge.charge)[0];
     let adduct = match adduct {
         Some(adduct) => adduct,
-        None => Modifier::parse(usual)
-            .map_err(|fault| Failure::failed(format!("{usual}: {fault}")))?,
+        None => {
+            Modifier::parse(usual).map_err(|fault| Failure::failed(format!("{usual}: {fault}")))?
+        }
     };
     let name = format!("{formula}{adduct}");
     let refused = |what: &str| Failure::input("parameter", format!("{name}: {what}"));
@@ -114,7 +115,11 @@ fn peaks(
     report.event("pattern", fields);
     report.detail(
         1,
-        &format!("{name} for {}, {} ions", chosen.sentence(), polarity::name(charge.charge)),
+        &format!(
+            "{name} for {}, {} ions",
+            chosen.sentence(),
+            polarity::name(charge.charge)
+        ),
     );
     let masses = pattern.mz[asked].iter().map(|mz| Mass {
         text: format!("{mz:.5}"),

@@ -218,7 +218,11 @@ impl Worker<'_> {
         let task = self.task;
         let head = Rc::new(task.head.clone());
         let molecules = Rc::new(task.molecules.clone());
-        let ions = Rc::new(Ions::new(molecules, task.request.clone(), task.wish.memory)?);
+        let ions = Rc::new(Ions::new(
+            molecules,
+            task.request.clone(),
+            task.wish.memory,
+        )?);
         let only_first = task.images == Kept::First;
         let mut desk = Desk::new(&head, task.request.slice, only_first)?;
         loop {

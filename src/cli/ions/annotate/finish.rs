@@ -43,14 +43,22 @@ pub fn write(
     let mut reached = Vec::with_capacity(shards.len());
     for (number, identity) in shards.iter().enumerate() {
         interrupt::check()?;
-        reached.push(part::read_scores(&names.shard(number), identity, |block| {
-            table.take_targets(&block.targets)?;
-            table.take_decoys(&block.decoys)
-        })?);
+        reached.push(part::read_scores(
+            &names.shard(number),
+            identity,
+            |block| {
+                table.take_targets(&block.targets)?;
+                table.take_decoys(&block.decoys)
+            },
+        )?);
     }
     let found = table.finish()?;
     let said = ions.warnings();
-    for warning in found.warnings().iter().filter(|warning| !said.contains(warning)) {
+    for warning in found
+        .warnings()
+        .iter()
+        .filter(|warning| !said.contains(warning))
+    {
         report.warn(warning);
     }
     let images = if kept == Kept::None {
@@ -71,7 +79,11 @@ pub fn write(
         drop(pictures);
         Some(merged(&merge, names)?)
     };
-    let files = [images, Some(csv(&found, names)?), Some(summary(&found, ready, names)?)];
+    let files = [
+        images,
+        Some(csv(&found, names)?),
+        Some(summary(&found, ready, names)?),
+    ];
     name_all(files, names)?;
     Ok(tell(&found, kept, names, report))
 }
@@ -166,7 +178,10 @@ fn last_name(name: &str) -> &str {
 /// Says what was found and where it is; the answer is the same in numbers.
 fn tell(found: &Annotations, kept: Kept, names: &Names, report: &Report) -> Value {
     let images = (kept != Kept::None).then_some(&names.images);
-    for path in [Some(&names.table), Some(&names.summary), images].into_iter().flatten() {
+    for path in [Some(&names.table), Some(&names.summary), images]
+        .into_iter()
+        .flatten()
+    {
         let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len());
         let path = path.to_string_lossy();
         report.event("file", json!({ "path": path, "bytes": bytes }));

@@ -44,7 +44,10 @@ pub fn info(folder: &Path, report: &Report) -> Result<()> {
         _ => Failure::file(&path, "cannot read", &error),
     })?;
     let summary: Summary = serde_json::from_reader(BufReader::new(file)).map_err(|error| {
-        let what = format!("{}: is no summary of an annotation: {error}", path.display());
+        let what = format!(
+            "{}: is no summary of an annotation: {error}",
+            path.display()
+        );
         Failure::input("format", what)
     })?;
     if summary.version != 1 {

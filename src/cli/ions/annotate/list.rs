@@ -11,7 +11,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::cli::arguments::Reading;
-use crate::cli::failure::{Failure, Result};
+use crate::cli::failure::Result;
 use crate::cli::report::Report;
 
 /// Bytes that are asked for at once.
@@ -55,11 +55,8 @@ pub fn read(
 }
 
 impl List {
-    /// Says what the list holds, and what of it cannot be used.
-    ///
-    /// # Errors
-    /// A failure if nothing of it can.
-    pub fn tell(&self, report: &Report) -> Result<()> {
+    /// Says what of the list cannot be used.
+    pub fn tell(&self, report: &Report) {
         let (name, found) = (self.source.name(), &self.molecules);
         for warning in &found.warnings {
             report.warn(&format!("{name}: {warning}"));
@@ -84,13 +81,6 @@ impl List {
                 first.join(", ")
             ));
         }
-        if found.formulas.is_empty() {
-            return Err(Failure::input(
-                "parameter",
-                format!("{name}: no row has a formula that can be read; nothing to look for"),
-            ));
-        }
-        Ok(())
     }
 }
 

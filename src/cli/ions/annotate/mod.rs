@@ -55,7 +55,11 @@ pub fn run(arguments: &Annotate, report: &mut Report) -> Result<()> {
     let ions = ready.ions()?;
     // Those of the list have been said.
     let said = &ready.list.molecules.warnings;
-    for warning in ions.warnings().iter().filter(|warning| !said.contains(warning)) {
+    for warning in ions
+        .warnings()
+        .iter()
+        .filter(|warning| !said.contains(warning))
+    {
         report.warn(warning);
     }
     let shards = ready.shards(annotating, &ions);
@@ -120,7 +124,7 @@ impl Ready {
         let mut tally = opened.tally;
         let left = memory.saturating_sub(head.held_bytes());
         let list = list::read(&annotating.molecules, reading, left, cancel, &mut tally)?;
-        list.tell(report)?;
+        list.tell(report);
         Ok(Self {
             opened,
             list,
@@ -137,7 +141,7 @@ impl Ready {
         let left = self.memory.saturating_sub(held);
         let ions = Ions::new(molecules, self.settings.request.clone(), left)
             .map_err(|error| with_taken(error, held, self.memory))?;
-        if ions.is_empty() {
+        if ions.targets() == 0 {
             return Err(Failure::input(
                 "parameter",
                 "no formula of the list has an ion with these adducts; nothing to look for",

@@ -101,7 +101,13 @@ impl Part {
             kept = images.size;
         }
         self.scratch.clear();
-        scores::put(save.targets, save.decoys, save.position, kept, &mut self.scratch)?;
+        scores::put(
+            save.targets,
+            save.decoys,
+            save.position,
+            kept,
+            &mut self.scratch,
+        )?;
         self.scores.add(&self.scratch)?;
         self.scores.sync()?;
         self.position = save.position;
@@ -227,7 +233,10 @@ impl Growing {
         }
         self.size += bytes.len() as u64;
         if bytes.len() >= PIECE {
-            return self.file.write_all(bytes).map_err(|error| self.refused(&error));
+            return self
+                .file
+                .write_all(bytes)
+                .map_err(|error| self.refused(&error));
         }
         self.gathered.extend_from_slice(bytes);
         Ok(())
@@ -305,7 +314,10 @@ mod tests {
             Ok(())
         });
         let pictures = read_images(names, &identity(), &reached.unwrap(), 1 << 20).unwrap();
-        (ions, pictures.records.iter().map(|record| record.ion).collect())
+        (
+            ions,
+            pictures.records.iter().map(|record| record.ion).collect(),
+        )
     }
 
     #[test]
@@ -350,7 +362,10 @@ mod tests {
         // Images that were saved and are gone: all of the shard is done again.
         fs::write(&names.images, b"").unwrap();
         assert_eq!(position(&names, &identity()).unwrap(), 10);
-        assert_eq!(Part::open(&names, &identity(), true).unwrap().position(), 10);
+        assert_eq!(
+            Part::open(&names, &identity(), true).unwrap().position(),
+            10
+        );
     }
 
     #[test]

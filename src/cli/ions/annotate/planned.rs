@@ -129,7 +129,7 @@ impl Ready {
         rows.push((
             "molecules",
             format!(
-                "{} of {} formulas",
+                "{}, of {} formulas",
                 ions.molecules().molecules.len(),
                 ions.molecules().formulas.len()
             ),

@@ -24,7 +24,13 @@ impl Desk {
         // Fits: the number of all pixels does.
         let first = slice * contents.width * contents.height;
         Ok(Self {
-            easel: Easel::new(contents.width, contents.height, &head.mask, first, &mut budget)?,
+            easel: Easel::new(
+                contents.width,
+                contents.height,
+                &head.mask,
+                first,
+                &mut budget,
+            )?,
             peaks: if only_first { 1 } else { 4 },
         })
     }

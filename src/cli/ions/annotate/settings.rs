@@ -26,7 +26,8 @@ impl Settings {
     /// Reads the options that can be wrong without a look at the store.
     pub fn check(annotating: &Annotating) -> Result<(Vec<Modifier>, Vec<Modifier>, Scoring)> {
         let scoring = annotating.scoring.parse();
-        let scoring = scoring.map_err(|error: sectile::error::Error| Failure::usage(said(error)))?;
+        let scoring =
+            scoring.map_err(|error: sectile::error::Error| Failure::usage(said(error)))?;
         if let Some(name) = &annotating.resolving.analyzer {
             instrument::analyzer(name)?;
         }
@@ -43,12 +44,7 @@ impl Settings {
     }
 
     /// Settles the options for a store; says what was chosen for the user.
-    pub fn new(
-        annotating: &Annotating,
-        head: &Head,
-        slice: u32,
-        report: &Report,
-    ) -> Result<Self> {
+    pub fn new(annotating: &Annotating, head: &Head, slice: u32, report: &Report) -> Result<Self> {
         let (mut adducts, losses, scoring) = Self::check(annotating)?;
         let meta = &head.meta;
         let charge = polarity::choose(
@@ -151,8 +147,7 @@ fn said(error: sectile::error::Error) -> String {
 
 fn modifiers(option: &str, texts: &[String]) -> Result<Vec<Modifier>> {
     let read = |text: &String| {
-        Modifier::parse(text)
-            .map_err(|fault| Failure::usage(format!("{option} {text:?}: {fault}")))
+        Modifier::parse(text).map_err(|fault| Failure::usage(format!("{option} {text:?}: {fault}")))
     };
     texts.iter().map(read).collect()
 }

@@ -92,9 +92,7 @@ impl Wanted {
     fn nothing(&self, index: &Index, ions: &[usize]) -> Failure {
         let file = &index.file;
         let what = match (ions.is_empty(), &self.formula) {
-            (false, _) => {
-                "has no image of this isotope peak; choose another --isotope".to_owned()
-            }
+            (false, _) => "has no image of this isotope peak; choose another --isotope".to_owned(),
             (true, Some((text, atoms))) => {
                 let same = |ion: &usize| {
                     Composition::parse(index.name(*ion).0).is_ok_and(|other| other == *atoms)

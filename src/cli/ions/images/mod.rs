@@ -49,7 +49,13 @@ pub fn run(arguments: &Images, report: &mut Report) -> Result<()> {
         let bytes = runs::read(&opened.source, run.range.clone(), &mut tally)?;
         for at in run.images.clone() {
             let image = &chosen[at];
-            write(&opened.index, image, run.part(&bytes, image), &targets[at], report)?;
+            write(
+                &opened.index,
+                image,
+                run.part(&bytes, image),
+                &targets[at],
+                report,
+            )?;
         }
         report.progress(&tally, total);
     }
@@ -63,12 +69,7 @@ struct Opened {
     index: Index,
 }
 
-fn open(
-    name: &str,
-    options: &Options,
-    cancel: &AtomicBool,
-    tally: &mut Tally,
-) -> Result<Opened> {
+fn open(name: &str, options: &Options, cancel: &AtomicBool, tally: &mut Tally) -> Result<Opened> {
     let source = Source::open(name, options)?;
     let mut machine = Open::new(source.name(), budget::DEFAULT);
     let run = Run {
@@ -132,7 +133,9 @@ impl Output {
                 chosen.len()
             ))),
             Self::Folder(folder) => {
-                let names = chosen.iter().map(|image| folder.join(image.file_name(index)));
+                let names = chosen
+                    .iter()
+                    .map(|image| folder.join(image.file_name(index)));
                 Ok(names.collect())
             }
         }
@@ -184,7 +187,13 @@ pub fn info(
     let Opened { source, index } = open(name, options, cancel, tally)?;
     let peaks = index.entries.iter().flat_map(|entry| &entry.peaks);
     let images = peaks.filter(|peak| peak.bytes > 0).count();
-    let passing = |level: f64| index.entries.iter().filter(|entry| entry.fdr <= level).count();
+    let passing = |level: f64| {
+        index
+            .entries
+            .iter()
+            .filter(|entry| entry.fdr <= level)
+            .count()
+    };
     let levels = [0.05, 0.1, 0.2, 0.5].map(|level| (level, passing(level)));
     let store = super::pack::names::hex(&index.store);
     report.event(

@@ -115,7 +115,12 @@ mod tests {
             runs.map(|run| (run.range, run.images)).collect()
         };
         assert_eq!(
-            together(&[image(100, 10), image(110, 10), image(120 + GAP, 5), image(200_000, 1)]),
+            together(&[
+                image(100, 10),
+                image(110, 10),
+                image(120 + GAP, 5),
+                image(200_000, 1)
+            ]),
             [(100..125 + GAP, 0..3), (200_000..200_001, 3..4)]
         );
         let large = [image(0, MOST), image(MOST, 10)];
