@@ -1,6 +1,6 @@
 //! Which column is which.
 
-use csv_core::{ReadFieldResult, ReaderBuilder};
+use csv_core::ReadFieldResult;
 
 use crate::ion::database::Separator;
 use crate::ion::database::text::decoded;
@@ -65,8 +65,6 @@ const ID: [&str; 20] = [
     "cas",
 ];
 
-const SEPARATORS: [Separator; 3] = [Separator::Tab, Separator::Semicolon, Separator::Comma];
-
 /// Columns and letters of them that a message shows.
 const SHOWN: usize = 12;
 const LETTERS: usize = 40;
@@ -89,15 +87,15 @@ impl Columns {
     ///
     /// # Errors
     /// A message if there are columns, but none of formulas.
-    pub(super) fn read(line: &[u8]) -> Result<Self, String> {
-        if let Some(columns) = Self::usual(line) {
+    pub(super) fn read(line: &[u8], cutter: &mut Cutter) -> Result<Self, String> {
+        if let Some(columns) = Self::usual(line, cutter) {
             return Ok(columns);
         }
         let (mut widest, mut by) = (Vec::new(), Separator::None);
-        for separator in SEPARATORS {
-            let names = fields(line, separator);
+        for (separator, csv) in &mut cutter.0 {
+            let names = fields(line, csv);
             if names.len() > widest.len() {
-                (widest, by) = (names, separator);
+                (widest, by) = (names, *separator);
             }
         }
         match Self::named(by, &widest, is_formula) {
@@ -109,9 +107,9 @@ impl Columns {
 
     /// Columns by a line with a usual name of formulas: if it begins with `#`, nothing else tells a header from
     /// a remark.
-    pub(super) fn usual(line: &[u8]) -> Option<Self> {
-        let mut separators = SEPARATORS.into_iter();
-        separators.find_map(|separator| Self::named(separator, &fields(line, separator), |_| false))
+    pub(super) fn usual(line: &[u8], cutter: &mut Cutter) -> Option<Self> {
+        let mut ways = cutter.0.iter_mut();
+        ways.find_map(|(separator, csv)| Self::named(*separator, &fields(line, csv), |_| false))
     }
 
     /// One formula a line, without a header.
@@ -187,9 +185,20 @@ fn is_formula(name: &str) -> bool {
     name.len() < 32 && name.contains("formula") && !name.contains("ion") && !name.contains("adduct")
 }
 
+/// Cuts a line by each separator; made once, because a reader of fields begins with its tables.
+#[derive(Debug)]
+pub(super) struct Cutter([(Separator, csv_core::Reader); 3]);
+
+impl Cutter {
+    pub(super) fn new() -> Self {
+        let all = [Separator::Tab, Separator::Semicolon, Separator::Comma];
+        Self(all.map(|separator| (separator, separator.reader())))
+    }
+}
+
 /// The fields of one line.
-fn fields(line: &[u8], separator: Separator) -> Vec<String> {
-    let mut csv = ReaderBuilder::new().delimiter(separator.byte()).build();
+fn fields(line: &[u8], csv: &mut csv_core::Reader) -> Vec<String> {
+    csv.reset();
     let mut fields = Vec::new();
     let mut field = Vec::new();
     let mut out = [0; 256];

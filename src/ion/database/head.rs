@@ -1,7 +1,7 @@
 //! A list's first line: where it ends, and what it says of the rest.
 
 use crate::error::{Error, Result};
-use crate::ion::database::columns::Columns;
+use crate::ion::database::columns::{Columns, Cutter};
 use crate::ion::database::foreign;
 use crate::ion::database::lines::Lines;
 
@@ -18,6 +18,7 @@ pub(super) struct Head {
     at: u64,
     lines: Lines,
     quoted: bool,
+    cutter: Cutter,
     /// Whether the byte order mark was looked for.
     begun: bool,
 }
@@ -40,6 +41,7 @@ impl Head {
             at: 0,
             lines: Lines::new(),
             quoted: false,
+            cutter: Cutter::new(),
             begun: false,
         }
     }
@@ -102,15 +104,15 @@ impl Head {
     }
 
     /// The columns that the line says there are; none if it is blank or a comment.
-    fn columns(&self) -> Result<Option<Columns>> {
+    fn columns(&mut self) -> Result<Option<Columns>> {
         let blank = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b';');
         if self.line.iter().all(blank) {
             return Ok(None);
         }
         if self.line[0] == b'#' {
-            return Ok(Columns::usual(&self.line));
+            return Ok(Columns::usual(&self.line, &mut self.cutter));
         }
-        let columns = Columns::read(&self.line);
+        let columns = Columns::read(&self.line, &mut self.cutter);
         columns.map(Some).map_err(|what| self.refuse(what))
     }
 

@@ -117,12 +117,13 @@ impl fmt::Display for Separator {
 }
 
 impl Separator {
-    /// The byte; a plain list is read as if a tab divided it.
-    pub(super) fn byte(self) -> u8 {
-        match self {
+    /// A reader of fields; a plain list is read as if a tab divided it.
+    pub(super) fn reader(self) -> csv_core::Reader {
+        let byte = match self {
             Self::Tab | Self::None => b'\t',
             Self::Semicolon => b';',
             Self::Comma => b',',
-        }
+        };
+        csv_core::ReaderBuilder::new().delimiter(byte).build()
     }
 }

@@ -1,6 +1,6 @@
 //! The rows of a list, from bytes that come in pieces.
 
-use csv_core::{ReadFieldResult, ReaderBuilder};
+use csv_core::ReadFieldResult;
 
 use crate::error::Result;
 use crate::ion::database::columns::Columns;
@@ -46,10 +46,8 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn new(columns: &Columns, lines: Lines) -> Self {
-        let mut builder = ReaderBuilder::new();
-        builder.delimiter(columns.separator.byte());
         Self {
-            csv: builder.build(),
+            csv: columns.separator.reader(),
             wanted: [Some(columns.formula), columns.name, columns.id],
             lines,
             header: !columns.is_plain(),
