@@ -7,6 +7,8 @@
 //! [`formula`] is what molecules are made of, [`database`] lists them, [`isotope`] says where their peaks are,
 //! [`scoring`] which rules hold, [`score`] how well images fit, and [`annotate`] takes all ions of a list through a
 //! store. [`fdr`] says how many of those that score well are likely wrong.
+//! from a pixel or a [`region`] to its m/z. [`normalise`] divides an image by its pixels' totals. [`formula`] is what
+//! molecules are made of, [`database`] lists them, [`isotope`] says where an ion's peaks are, as the [`scoring`] wants.
 
 pub mod annotate;
 pub mod database;
