@@ -126,7 +126,7 @@ impl Dice {
     }
 
     /// Nearly normal: the sum of eight uniform numbers, with mean 0 and variance 1.
-    fn bell(&mut self) -> f64 {
+    pub(crate) fn bell(&mut self) -> f64 {
         let sum: f64 = (0..8)
             .map(|_| (self.next() >> 11) as f64 / (1_u64 << 53) as f64)
             .sum();

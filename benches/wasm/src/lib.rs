@@ -12,6 +12,10 @@ mod dataset;
 mod images;
 mod score;
 
+mod annotate;
+#[path = "../../sample/planted.rs"]
+mod planted;
+
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::median::{Kernel, Samples, nanmedian};
 use wasm_bindgen::prelude::*;
