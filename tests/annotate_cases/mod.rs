@@ -14,9 +14,10 @@ use sectile::ion::formula::Composition;
 use sectile::ion::formula::modifier::Modifier;
 use sectile::ion::isotope::{Analyzer, Instrument, Patterns};
 use sectile::ion::score::{Area, Options, Scorer, Sparse};
+use sectile::job::{Fetch, Job};
 use sectile::store::head::{Head, Real};
 
-use crate::ion_cases::{Dice, Fed, Feeding, Peak, Run, Sample, drive};
+use crate::ion_cases::{Dice, Feeding, Peak, Run, Sample};
 
 /// Formulas from m/z 89 to 900: some of metabolites and lipids, and `more` that are made up.
 pub(crate) fn formulas(more: usize) -> Vec<String> {
@@ -141,7 +142,7 @@ pub(crate) fn planted(
     Sample::new(size, ground.acquired, peaks, reals)
 }
 
-fn composition(ions: &Ions, position: u32) -> Composition {
+pub(crate) fn composition(ions: &Ions, position: u32) -> Composition {
     let ion = ions.ion(position).unwrap();
     let modifier = &ions.decoys_chosen().modifiers()[usize::from(ion.modifier)];
     let formula = &ions.molecules().formulas[ion.formula as usize];
@@ -212,7 +213,14 @@ impl Found {
     }
 }
 
-/// Annotates by looking at every peak for every window.
+/// The peaks of a closed window, of all by m/z.
+fn within(peaks: &[Peak], lo: f64, hi: f64) -> &[Peak] {
+    let start = peaks.partition_point(|peak| peak.mz < lo);
+    let end = peaks.partition_point(|peak| peak.mz <= hi);
+    &peaks[start..end]
+}
+
+/// Annotates out of a plain list of all peaks, which knows nothing of blocks.
 pub(crate) fn oracle(sample: &Sample, ions: &Ions) -> Found {
     let request = ions.request();
     let mut patterns = patterns(request);
@@ -238,7 +246,7 @@ pub(crate) fn oracle(sample: &Sample, ions: &Ions) -> Found {
             let half = request.half_width(*mz);
             let (lo, hi) = (mz - half, mz + half);
             windows.push((lo, hi));
-            let hits = (sample.peaks.iter()).filter(|peak| lo <= peak.mz && peak.mz <= hi);
+            let hits = within(&sample.peaks, lo, hi).iter();
             let (mut sums, mut order) = (vec![None; area as usize], Vec::new());
             let (mut weight, mut moment) = (0.0, 0.0);
             for hit in hits.filter(|hit| hit.pixel / area == request.slice) {
@@ -299,18 +307,6 @@ pub(crate) fn oracle(sample: &Sample, ions: &Ions) -> Found {
     found
 }
 
-impl Fed for AnnotateJob {
-    fn piece(&mut self, slot: u32, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.feed(slot, 0, offset, bytes.len(), |place| {
-            place.copy_from_slice(bytes);
-        })
-    }
-
-    fn whole(&mut self, slot: u32) -> Result<()> {
-        self.complete(slot)
-    }
-}
-
 /// What a job brought.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
@@ -338,7 +334,7 @@ pub(crate) fn annotate(
     let mut job = AnnotateJob::new(head.clone(), ions.clone(), shard, from, wish)?;
     let mut outcome = Outcome::default();
     let mut last = false;
-    let run = drive(&mut job, file, feeding, |output| {
+    let run = drive(&mut job, file, feeding, wish.in_flight, |output| {
         outcome.see(&output);
         last = matches!(output, Output::Save(save) if save.last);
     })?;
@@ -348,6 +344,68 @@ pub(crate) fn annotate(
     outcome.stopped = job.stopped();
     assert_eq!(job.requests(), outcome.run.requests);
     Ok(outcome)
+}
+
+/// Runs a job over a source in memory with so many requests in flight, showing what it hands out.
+pub(crate) fn drive(
+    job: &mut AnnotateJob,
+    source: &[u8],
+    feeding: Feeding,
+    in_flight: u32,
+    mut show: impl FnMut(Output<'_>),
+) -> Result<Run> {
+    let mut dice = Dice(99);
+    let mut run = Run::default();
+    let mut pending: Vec<Fetch> = Vec::new();
+    loop {
+        while pending.len() < in_flight as usize
+            && let Some(fetch) = job.next()
+        {
+            pending.push(fetch);
+        }
+        if let Some(output) = job.ready()? {
+            show(output);
+            continue;
+        }
+        if job.is_done() {
+            break;
+        }
+        while pending.len() < in_flight as usize
+            && let Some(fetch) = job.next()
+        {
+            pending.push(fetch);
+        }
+        assert!(!pending.is_empty(), "not done, but asks for nothing");
+        let at = if feeding.shuffled {
+            dice.below(pending.len())
+        } else {
+            0
+        };
+        let fetch = pending.remove(at);
+        assert_eq!(fetch.reads.len(), 1);
+        let range = fetch.reads[0].range.clone();
+        let bytes = &source[range.start as usize..range.end as usize];
+        if feeding.piece == usize::MAX {
+            let mut buffer = job.lend(&fetch);
+            buffer.copy_from_slice(bytes);
+            job.filled(&fetch, buffer)?;
+        } else {
+            let mut offset = 0;
+            for piece in bytes.chunks(feeding.piece) {
+                job.feed(fetch.slot, 0, offset, piece.len(), |place| {
+                    place.copy_from_slice(piece);
+                })?;
+                offset += piece.len() as u64;
+            }
+            job.complete(fetch.slot)?;
+        }
+        run.requests += 1;
+        run.bytes += bytes.len() as u64;
+        run.reads.push(range);
+    }
+    assert!(pending.is_empty(), "asked for more than was needed");
+    run.peak = job.peak();
+    Ok(run)
 }
 
 impl Outcome {

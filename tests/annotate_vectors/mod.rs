@@ -22,8 +22,11 @@ const IBD: &[u8] = include_bytes!("../data/ion/synth_processed.ibd");
 const IMAGES: &str = include_str!("../golden/imaging-ms/e2e.json");
 const SCORES: &str = include_str!("../golden/imaging-ms/e2e_metrics.json");
 
+/// Formulas whose images are saved together.
+type Groups = &'static [&'static [usize]];
+
 /// For a limit of the buffer in bytes, the formulas whose images were saved together, and their bytes.
-const FLUSHES: [(u64, &[&[usize]], &[u64]); 5] = [
+const FLUSHES: [(u64, Groups, &[u64]); 5] = [
     (64, SINGLY, &SIZES),
     (2000, SINGLY, &SIZES),
     (
@@ -39,7 +42,7 @@ const FLUSHES: [(u64, &[&[usize]], &[u64]); 5] = [
     (1_000_000_000, &[&[0, 1, 2, 3, 5, 7, 8, 9, 11]], &[29040]),
 ];
 
-const SINGLY: &[&[usize]] = &[&[0], &[1], &[2], &[3], &[5], &[7], &[8], &[9], &[11]];
+const SINGLY: Groups = &[&[0], &[1], &[2], &[3], &[5], &[7], &[8], &[9], &[11]];
 const SIZES: [u64; 9] = [3048, 4560, 3036, 3516, 4764, 4272, 2244, 2196, 1404];
 
 /// The synthetic dataset as a store.

@@ -1,9 +1,6 @@
 //! Kernels behind exports that `benches/wasm/*.mjs` time.
 
 pub mod ion;
-#[path = "../../sample/ions.rs"]
-mod ions;
-pub mod isotope;
 #[path = "../../sample/lines.rs"]
 mod lines;
 

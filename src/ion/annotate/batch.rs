@@ -9,7 +9,7 @@ use crate::ion::isotope::{PEAKS, Pattern, Patterns};
 use crate::store::head::Head;
 
 /// Ions of a batch but the last of a shard.
-pub const BATCH: u32 = 512;
+pub const BATCH: u32 = 1024;
 
 /// An ion that is to be annotated.
 #[derive(Debug, Clone, Copy)]

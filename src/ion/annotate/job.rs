@@ -39,20 +39,18 @@ const WORK: u64 = 300_000;
 /// fn annotate(store: &[u8], head: Rc<Head>, ions: Rc<Ions>) -> Result<usize> {
 ///     let mut job = AnnotateJob::new(head, ions.clone(), 0..ions.len(), 0, &Wish::default())?;
 ///     let mut found = 0;
-///     loop {
+///     while !job.is_done() {
 ///         while let Some(fetch) = job.next() {
 ///             let range = &fetch.reads[0].range;
 ///             let mut buffer = job.lend(&fetch);
 ///             buffer.copy_from_slice(&store[range.start as usize..range.end as usize]);
 ///             job.filled(&fetch, buffer)?;
 ///         }
-///         match job.ready()? {
-///             Some(Output::Save(save)) => found += save.targets.len(),
-///             Some(Output::Progress { .. }) => {}
-///             None if job.is_done() => return Ok(found),
-///             None => {}
+///         if let Some(Output::Save(save)) = job.ready()? {
+///             found += save.targets.len();
 ///         }
 ///     }
+///     Ok(found)
 /// }
 /// ```
 #[derive(Debug)]
