@@ -1,6 +1,7 @@
 //! The demo tissue as a store, lists of molecules, and results as they are read back.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -57,7 +58,7 @@ impl Scene {
     pub fn list<'f>(&self, name: &str, formulas: impl Iterator<Item = &'f String>) -> PathBuf {
         let mut text = "id,name,formula\n".to_owned();
         for (n, formula) in formulas.enumerate() {
-            text += &format!("M{n},molecule {n},{formula}\n");
+            writeln!(text, "M{n},molecule {n},{formula}").unwrap();
         }
         let path = self.folder.path().join(name);
         fs::write(&path, text).unwrap();

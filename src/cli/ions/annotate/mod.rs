@@ -62,7 +62,7 @@ pub fn run(arguments: &Annotate, report: &mut Report) -> Result<()> {
     {
         report.warn(warning);
     }
-    let shards = ready.shards(annotating, &ions);
+    let shards = shards(annotating, &ions);
     let crew = Crew::new(annotating, &ready, &ions, shards.len(), report)?;
     report.event("plan", ready.fields(&ions, shards.len(), &crew));
     for (name, what) in ready.rows(&ions, shards.len(), &crew) {
@@ -150,11 +150,6 @@ impl Ready {
         Ok(Rc::new(ions))
     }
 
-    /// The shards that the ions are cut into.
-    fn shards(&self, annotating: &Annotating, ions: &Ions) -> Vec<Range<u32>> {
-        ions.shards(annotating.shards.unwrap_or(ions.len().div_ceil(SHARD)))
-    }
-
     /// What the part of a shard is about.
     fn identity(&self, ions: &Ions, shard: Range<u32>) -> Identity {
         let head = &self.opened.head;
@@ -180,6 +175,11 @@ impl Ready {
         fields["images"] = json!(annotating.images.name());
         fields
     }
+}
+
+/// The shards that the ions are cut into.
+fn shards(annotating: &Annotating, ions: &Ions) -> Vec<Range<u32>> {
+    ions.shards(annotating.shards.unwrap_or(ions.len().div_ceil(SHARD)))
 }
 
 /// Begins anew, or goes on with what an earlier run of the same fingerprint has saved.

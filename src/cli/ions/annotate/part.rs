@@ -40,40 +40,29 @@ impl Part {
     pub fn open(names: &Shard, identity: &Identity, keeps: bool) -> Result<Self> {
         let reached = reached(names, identity)?;
         let mut scores = Growing::open(&names.scores)?;
-        let mut images = match keeps {
-            true => Some(Growing::open(&names.images)?),
-            false => None,
+        let mut images = if keeps {
+            Some(Growing::open(&names.images)?)
+        } else {
+            None
         };
         let kept = images.as_ref().map_or(0, |images| images.size);
         let good = reached.filter(|reached| reached.images <= kept);
-        let position = match good {
-            Some(reached) => {
-                scores.cut(reached.sound)?;
-                if let Some(images) = &mut images {
-                    images.cut(reached.images)?;
-                }
-                reached.position
+        // Scores first: they must not outlive the images they speak of.
+        scores.cut(good.map_or(0, |reached| reached.sound))?;
+        if good.is_none() {
+            scores.add(&scores::begin(identity))?;
+            scores.sync()?;
+        }
+        if let Some(images) = &mut images {
+            images.cut(good.map_or(0, |reached| reached.images))?;
+            if images.size == 0 {
+                images.add(&images::begin(identity))?;
             }
-            None => {
-                // Scores first: they must not outlive the images they speak of.
-                scores.cut(0)?;
-                scores.add(&scores::begin(identity))?;
-                scores.sync()?;
-                if let Some(images) = &mut images {
-                    images.cut(0)?;
-                }
-                identity.shard.start
-            }
-        };
-        if let Some(images) = &mut images
-            && images.size == 0
-        {
-            images.add(&images::begin(identity))?;
         }
         Ok(Self {
             scores,
             images,
-            position,
+            position: good.map_or(identity.shard.start, |reached| reached.position),
             scratch: Vec::new(),
         })
     }

@@ -157,7 +157,7 @@ pub fn plan(arguments: &PlanAnnotate, report: &Report) -> Result<()> {
     let cancel = interrupt::listen()?;
     let ready = Ready::new(annotating, cancel, report)?;
     let ions = ready.ions()?;
-    let shards = ready.shards(annotating, &ions);
+    let shards = super::shards(annotating, &ions);
     let crew = Crew::new(annotating, &ready, &ions, shards.len(), report)?;
     let total = cost(&ready, &ions, &shards, &crew)?;
     let mut fields = ready.fields(&ions, shards.len(), &crew);
