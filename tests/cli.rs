@@ -47,6 +47,7 @@ fn demo_data_is_the_same_everywhere() {
             "exposure_03.fits",
             "exposure_04.fits",
             "exposures.txt",
+            "molecules.csv",
             "tissue.ibd",
             "tissue.imzML",
             "tissue_truth.csv",
@@ -57,6 +58,8 @@ fn demo_data_is_the_same_everywhere() {
     assert!(files == read_all(two.path()));
     let of = |wanted: bool| {
         let named = names(one.path()).into_iter().zip(&files);
+        // The list of molecules may grow; it is the page's.
+        let named = named.filter(|(name, _)| name != "molecules.csv");
         let wanted = named.filter(|(name, _)| name.starts_with("tissue") == wanted);
         let files: Vec<Vec<u8>> = wanted.map(|(_, file)| file.clone()).collect();
         format!("{:016x}", hash(&files))

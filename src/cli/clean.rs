@@ -8,11 +8,14 @@ use serde_json::json;
 use crate::cli::arguments::Clean;
 use crate::cli::failure::{Failure, Result};
 use crate::cli::ions::pack::names::spill_of;
-use crate::cli::output::place::{self, FRESH, JOURNAL, PART, SPILL, STATE, TILES, beside};
+use crate::cli::output::place::{self, FRESH, JOURNAL, PART, SHARDS, SPILL, STATE, TILES, beside};
 use crate::cli::report::{Report, size};
 
 /// What our names end with.
-const SUFFIXES: [&str; 6] = [PART, JOURNAL, STATE, FRESH, SPILL, TILES];
+const SUFFIXES: [&str; 7] = [PART, JOURNAL, STATE, FRESH, SPILL, TILES, SHARDS];
+
+/// Those of folders.
+const FOLDERS: [&str; 2] = [TILES, SHARDS];
 
 /// Something left over.
 #[derive(Debug)]
@@ -87,7 +90,7 @@ fn find(folder: &Path) -> Result<Vec<Left>> {
             continue;
         };
         let suffix = SUFFIXES.into_iter().find(|suffix| {
-            let wanted = if *suffix == TILES {
+            let wanted = if FOLDERS.contains(suffix) {
                 kind.is_dir()
             } else {
                 kind.is_file()
@@ -98,7 +101,7 @@ fn find(folder: &Path) -> Result<Vec<Left>> {
         if let Some(suffix) = suffix {
             let path = entry.path();
             let bytes = match entry.metadata() {
-                _ if suffix == TILES => tiles_bytes(&path),
+                _ if FOLDERS.contains(&suffix) => bytes_inside(&path),
                 Ok(metadata) => metadata.len(),
                 // A process that is writing has just given it another name.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
@@ -107,7 +110,7 @@ fn find(folder: &Path) -> Result<Vec<Left>> {
             found.push(Left {
                 target: folder.join(&name[..name.len() - suffix.len()]),
                 bytes,
-                is_folder: suffix == TILES,
+                is_folder: FOLDERS.contains(&suffix),
                 path,
             });
         }
@@ -151,7 +154,9 @@ fn held(left: &Left) -> Result<Vec<File>, String> {
 }
 
 fn remove(left: &Left) -> Result<()> {
-    let removed = if left.is_folder {
+    let removed = if left.path.to_string_lossy().ends_with(SHARDS) {
+        place::remove_shards(&left.path)
+    } else if left.is_folder {
         place::remove_tiles(&left.path)
     } else {
         place::remove_file(&left.path)
@@ -159,12 +164,19 @@ fn remove(left: &Left) -> Result<()> {
     removed.map_err(|error| Failure::file(&left.path, "cannot remove", &error))
 }
 
-fn tiles_bytes(folder: &Path) -> u64 {
-    let inside = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-    inside(folder)
-        .flat_map(|level| inside(&level.path()).collect::<Vec<_>>())
-        .flat_map(|column| inside(&column.path()).collect::<Vec<_>>())
-        .filter_map(|tile| tile.metadata().ok())
-        .map(|tile| tile.len())
+/// Bytes of the files in a folder, three levels deep at most: tiles are, shards are one.
+fn bytes_inside(folder: &Path) -> u64 {
+    bytes_below(folder, 3)
+}
+
+fn bytes_below(folder: &Path, levels: u8) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
+        .map(|(path, metadata)| match levels {
+            1.. if metadata.is_dir() => bytes_below(&path, levels - 1),
+            _ if metadata.is_file() => metadata.len(),
+            _ => 0,
+        })
         .sum()
 }

@@ -32,6 +32,8 @@ pub enum Exit {
     Usage = 2,
     /// What the user gave is malformed, missing, out of reach or does not fit.
     Input = 3,
+    /// It came to a limit that the user had set, and can be gone on with.
+    Stopped = 4,
     /// Ctrl-C, or a request to terminate.
     Interrupted = 130,
 }
@@ -50,6 +52,11 @@ impl Failure {
     /// The user, or the system, wanted it to stop.
     pub fn interrupted(message: impl Into<String>) -> Self {
         Self::new(Exit::Interrupted, "interrupted", message)
+    }
+
+    /// It came to a limit that the user had set.
+    pub fn stopped(message: impl Into<String>) -> Self {
+        Self::new(Exit::Stopped, "stopped", message)
     }
 
     /// Something outside of the user's hand failed.

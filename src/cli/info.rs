@@ -1,5 +1,7 @@
 //! `sectile info`: what files hold.
 
+use std::path::Path;
+
 use sectile::drive::native::{Options, Source, walk};
 use sectile::error::Error;
 use sectile::fits::hdu::Hdu;
@@ -30,6 +32,10 @@ pub fn run(arguments: &Info, report: &mut Report) -> Result<()> {
             ions::info::dataset(name, &options, cancel, &mut tally, report)
         } else if has_suffix(name, "sectile") {
             ions::info::store(name, &options, cancel, &mut tally, report)
+        } else if has_suffix(name, "sectile-images") {
+            ions::images::info(name, &options, cancel, &mut tally, report)
+        } else if Path::new(name).is_dir() {
+            ions::annotate::info(Path::new(name), report)
         } else if is_ibd(name) {
             Err(ions::info::lone_ibd(name))
         } else {

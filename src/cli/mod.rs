@@ -28,7 +28,8 @@ use arguments::{Arguments, Command, Planned};
 use failure::{Failure, Result};
 use report::Report;
 
-/// Runs the program; its exit code is 0, 1 (failed), 2 (usage), 3 (input) or 130 (interrupted).
+/// Runs the program; its exit code is 0, 1 (failed), 2 (usage), 3 (input), 4 (stopped at a limit
+/// that was asked for) or 130 (interrupted).
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -52,10 +53,13 @@ fn run(command: Command, report: &mut Report) -> Result<()> {
             Planned::Pack(arguments) => ions::pack::plan(&arguments, report),
             Planned::Ion(arguments) => ions::image::plan(&arguments, report),
             Planned::Spectrum(arguments) => ions::spectrum::plan(&arguments, report),
+            Planned::Annotate(arguments) => ions::annotate::plan(&arguments, report),
         },
         Command::Pack(arguments) => ions::pack::run(&arguments, report),
         Command::Ion(arguments) => ions::image::run(&arguments, report),
         Command::Spectrum(arguments) => ions::spectrum::run(&arguments, report),
+        Command::Annotate(arguments) => ions::annotate::run(&arguments, report),
+        Command::Images(arguments) => ions::images::run(&arguments, report),
         Command::Median(arguments) => median::run(&arguments, report),
         Command::Serve(arguments) => serve::run(&arguments, report),
         Command::Clean(arguments) => clean::run(&arguments, report),

@@ -11,7 +11,7 @@ use sectile::job::Tally;
 use serde_json::{Map, Value, json};
 
 use crate::cli::arguments::{Arguments, Color};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Exit, Failure};
 
 /// The version of the events' fields.
 const SCHEMA: u32 = 1;
@@ -24,6 +24,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 pub enum Unit {
     Bytes,
     Peaks,
+    Ions,
 }
 
 impl Unit {
@@ -31,6 +32,7 @@ impl Unit {
         match self {
             Self::Bytes => "bytes",
             Self::Peaks => "peaks",
+            Self::Ions => "ions",
         }
     }
 }
@@ -226,7 +228,12 @@ impl Report {
             bar.finish_and_clear();
         }
         self.event("error", error_fields(failure));
-        self.tell("error", "31", &failure.message);
+        if failure.exit == Exit::Stopped {
+            // The user wanted it so.
+            self.tell("stopped", "33", &failure.message);
+        } else {
+            self.tell("error", "31", &failure.message);
+        }
     }
 
     fn tell(&self, kind: &str, color: &str, message: &str) {
@@ -273,6 +280,7 @@ fn style(unit: Unit) -> ProgressStyle {
             "{bar:30} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {msg}, {eta} left"
         }
         Unit::Peaks => "{bar:30} {human_pos}/{human_len} peaks {per_sec} {msg}, {eta} left",
+        Unit::Ions => "{bar:30} {human_pos}/{human_len} ions {per_sec} {msg}, {eta} left",
     };
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

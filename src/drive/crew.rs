@@ -185,7 +185,7 @@ impl Foreman<'_> {
     }
 
     /// Tells of progress, unless it was told a moment ago.
-    fn tell<J, F>(&mut self, job: &J, tally: &mut Tally, on: &mut F) -> Result<(), Error>
+    fn tell<J, F>(&mut self, job: &mut J, tally: &mut Tally, on: &mut F) -> Result<(), Error>
     where
         J: Job,
         F: for<'e> FnMut(Event<'e, J>) -> Result<(), Error>,

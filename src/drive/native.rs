@@ -30,8 +30,9 @@ pub struct Run<'a> {
 pub enum Event<'e, J: Job + 'e> {
     /// The job finished an item.
     Item(J::Item<'e>),
-    /// A twentieth of a second or more has passed: what it has cost so far, and the job itself.
-    Progress(&'e Tally, &'e J),
+    /// A twentieth of a second or more has passed: what it has cost so far, and the job itself, which may be asked
+    /// to save or to end.
+    Progress(&'e Tally, &'e mut J),
 }
 
 /// Something that ranges are read from: a local file or a URL.

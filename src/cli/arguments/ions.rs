@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use sectile::ion::normalise::Normalise;
 use sectile::ion::region::Region;
-use sectile::ion::window::{Tolerance, Window};
+use sectile::ion::window::Tolerance;
 
+use super::annotate::{Isotope, Polarity, Resolving, parse_isotope};
 use super::parse_header;
 
 /// How sources are read, and in how much memory.
@@ -73,13 +74,33 @@ pub struct PlanPack {
 
 /// Which images are drawn, and how.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("sought").required(true).multiple(true).args(["mz", "formula"])))]
 pub struct Drawing {
     /// The .sectile store, or its URL.
     #[arg(value_name = "STORE")]
     pub store: String,
     /// The m/z; several may be given, and share reads.
-    #[arg(long, required = true, num_args = 1.., value_name = "M", value_parser = parse_mass)]
+    #[arg(long, num_args = 1.., value_name = "M", value_parser = parse_mass)]
     pub mz: Vec<Mass>,
+    /// The m/z of an ion by its molecule's formula, as C47H83O13P.
+    #[arg(long, value_name = "F")]
+    pub formula: Option<String>,
+    /// What the molecule becomes an ion by, as -H or "[M]+"; else +H in a positive store, -H in a negative one.
+    #[arg(
+        long,
+        value_name = "A",
+        allow_hyphen_values = true,
+        requires = "formula"
+    )]
+    pub adduct: Option<String>,
+    /// Which isotope peak of the ion, from 0, or `all`.
+    #[arg(long, value_name = "K", default_value = "0", requires = "formula", value_parser = parse_isotope)]
+    pub isotope: Isotope,
+    /// The sign of the ion, where neither the adduct nor the store tells it right.
+    #[arg(long, value_name = "SIGN", requires = "formula")]
+    pub polarity: Option<Polarity>,
+    #[command(flatten)]
+    pub resolving: Resolving,
     /// How far a peak may lie from it to either side, in millionths of the m/z.
     #[arg(long, value_name = "PPM", default_value_t = 3.0, value_parser = parse_tolerance)]
     pub ppm: f64,
@@ -103,15 +124,6 @@ impl Drawing {
     /// The tolerance that was asked for.
     pub fn tolerance(&self) -> Tolerance {
         self.da.map_or(Tolerance::Ppm(self.ppm), Tolerance::Dalton)
-    }
-
-    /// The windows, in the order of their m/z on the command line.
-    pub fn windows(&self) -> sectile::error::Result<Vec<Window>> {
-        let tolerance = self.tolerance();
-        self.mz
-            .iter()
-            .map(|mass| tolerance.around(mass.value))
-            .collect()
     }
 }
 
@@ -239,7 +251,7 @@ fn parse_mass(text: &str) -> Result<Mass, String> {
     }
 }
 
-fn parse_tolerance(text: &str) -> Result<f64, String> {
+pub(super) fn parse_tolerance(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
         _ => Err("write a number greater than 0, for instance 3".to_owned()),

@@ -1,5 +1,6 @@
 //! The grammar of the command line.
 
+mod annotate;
 mod ions;
 
 use std::net::IpAddr;
@@ -8,6 +9,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sectile::fits::hdu::Selection;
 
+pub use annotate::{
+    Annotate, Annotating, Images, Isotope, Kept, PlanAnnotate, Polarity, Resolving,
+};
 pub use ions::{
     Choosing, Drawing, Ion, Mass, Pack, Packing, PlanIon, PlanPack, PlanSpectrum, Reading, Spectrum,
 };
@@ -59,6 +63,10 @@ pub enum Command {
     Pack(Pack),
     /// Draw ion images from a store.
     Ion(Ion),
+    /// Find which molecules of a list are in a store: images, scores and false discovery rates.
+    Annotate(Box<Annotate>),
+    /// Write images of what `annotate` found as PNG files.
+    Images(Images),
     /// Write the spectrum of a pixel or a region.
     Spectrum(Spectrum),
     /// Serve the pages, and a folder of data by ranges.
@@ -72,7 +80,7 @@ pub enum Command {
 /// Arguments of `sectile info`.
 #[derive(Debug, Args)]
 pub struct Info {
-    /// FITS files, .imzML files, .sectile stores, or URLs.
+    /// FITS files, .imzML files, .sectile stores, folders and images files of `annotate`, or URLs.
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<String>,
 }
@@ -96,6 +104,8 @@ pub enum Planned {
     Ion(Box<PlanIon>),
     /// The spectrum of a pixel or a region.
     Spectrum(Box<PlanSpectrum>),
+    /// Finding the molecules of a list.
+    Annotate(Box<PlanAnnotate>),
 }
 
 /// Arguments of `sectile plan median`: those of `sectile median`, so that a command line can be

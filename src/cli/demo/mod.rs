@@ -42,7 +42,7 @@ pub fn run(arguments: &DemoData, report: &mut Report) -> Result<()> {
     }
     report.line(&format!(
         "{}: {} exposures of {}×{} pixels, their list exposures.txt and truth.fits; tissue.imzML \
-         with tissue.ibd, and tissue_truth.csv",
+         with tissue.ibd, tissue_truth.csv, and molecules.csv to look for",
         folder.display(),
         arguments.exposures,
         arguments.size,

@@ -17,6 +17,8 @@ pub const STATE: &str = ".sectile-state";
 pub const SPILL: &str = ".sectile-spill";
 /// Ends the name of a folder of tiles until it gets its final name.
 pub const TILES: &str = ".sectile-tiles";
+/// Ends the name of the folder of what is finished of an annotation.
+pub const SHARDS: &str = ".sectile-shards";
 
 /// An output and what lies beside it.
 #[derive(Debug, Clone)]
@@ -92,6 +94,28 @@ fn remove_level(folder: &Path, depth: u8) -> io::Result<()> {
     fs::remove_dir(folder)
 }
 
+/// Removes a folder of shards: files `number.scores` and `number.images`, and nothing else.
+///
+/// A folder that holds anything else stays, with what it holds; that there is none is fine.
+pub fn remove_shards(folder: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let ours = name.to_str().and_then(|name| name.split_once('.'));
+        let ours = ours.is_some_and(|(number, kind)| {
+            is_number(number) && ["scores", "images"].contains(&kind)
+        });
+        if ours && entry.file_type()?.is_file() {
+            remove_file(&entry.path())?;
+        }
+    }
+    fs::remove_dir(folder)
+}
+
 fn is_number(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -110,6 +134,22 @@ mod tests {
             beside(Path::new("tiles/"), TILES),
             Path::new("tiles.sectile-tiles")
         );
+    }
+
+    #[test]
+    fn only_shards_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let shards = folder.path().join("a.sectile-shards");
+        fs::create_dir_all(&shards).unwrap();
+        for name in ["00000.scores", "00001.scores", "00001.images", "x.images"] {
+            fs::write(shards.join(name), "x").unwrap();
+        }
+        assert!(remove_shards(&shards).is_err());
+        assert_eq!(fs::read_dir(&shards).unwrap().count(), 1);
+        fs::remove_file(shards.join("x.images")).unwrap();
+        remove_shards(&shards).unwrap();
+        remove_shards(&shards).unwrap();
+        assert!(!shards.exists());
     }
 
     #[test]

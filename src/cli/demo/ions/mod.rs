@@ -1,5 +1,6 @@
 //! An imaging mass-spectrometry dataset whose contents are known: `tissue.imzML`, `tissue.ibd`, and
-//! `tissue_truth.csv` with each ion, its first isotope and where it is.
+//! `tissue_truth.csv` with each ion, its first isotope and where it is; and `molecules.csv`, the list of
+//! common metabolites and lipids that the page has too, to look for.
 //!
 //! Centroids as an Orbitrap gives them, in positive mode, on pixels of 50 µm. m/z values are off by
 //! an error with a standard deviation of 1 ppm, and by no more than 2.5 ppm.
@@ -25,16 +26,25 @@ use scan::Sample;
 use tissue::SIZE;
 
 /// The files, in the order in which they are written.
-const NAMES: [&str; 3] = ["tissue.ibd", "tissue.imzML", "tissue_truth.csv"];
+const NAMES: [&str; 4] = [
+    "tissue.ibd",
+    "tissue.imzML",
+    "tissue_truth.csv",
+    "molecules.csv",
+];
+
+/// Common metabolites and lipids of animals, as the page has them.
+const MOLECULES: &str = include_str!("../../../../www/ions/molecules.csv");
 
 /// Writes the dataset that belongs to a seed; gives the names.
-pub fn write(folder: &Path, seed: u64) -> Result<[&'static str; 3]> {
+pub fn write(folder: &Path, seed: u64) -> Result<[&'static str; 4]> {
     let sample = Sample::new(seed);
-    let [arrays, document, truth] = NAMES.map(|name| folder.join(name));
+    let [arrays, document, truth, molecules] = NAMES.map(|name| folder.join(name));
     let mut written = Written::new(seed);
     write_file(&arrays, |out| written.put_all(out, &sample))?;
     write_file(&document, |out| written.describe(out))?;
     write_file(&truth, |out| put_truth(out, sample.ions()))?;
+    write_file(&molecules, |out| out.write_all(MOLECULES.as_bytes()))?;
     Ok(NAMES)
 }
 

@@ -10,6 +10,7 @@ use sectile::png::{Form, Meta, Writer, encode_masked};
 use sectile::raster::plane;
 
 use super::names::Kind;
+use crate::cli::arguments::Mass;
 use crate::cli::failure::Result;
 use crate::cli::output::fresh::Fresh;
 
@@ -27,7 +28,7 @@ pub struct Frame {
     /// What pictures say about themselves, besides their m/z.
     pub text: Vec<(String, String)>,
     /// The m/z as they were typed.
-    pub masses: Vec<String>,
+    pub masses: Vec<Mass>,
 }
 
 impl Frame {
@@ -121,6 +122,11 @@ impl Gallery {
         Ok(target)
     }
 
+    /// The m/z of an image.
+    pub fn mass(&self, index: usize) -> Mass {
+        self.frame.masses[index].clone()
+    }
+
     /// Finishes the files; the answer is their names.
     pub fn finish(self) -> Result<Vec<PathBuf>> {
         match self.form {
@@ -139,7 +145,7 @@ impl Gallery {
 fn picture(frame: &Frame, index: usize, values: &[f32], target: &Path) -> Result<()> {
     let mut text = frame.text.clone();
     if let Some(mass) = frame.masses.get(index) {
-        text.push(("m/z".into(), mass.clone()));
+        text.push(("m/z".into(), mass.text.clone()));
     }
     let mut file = Fresh::create(target)?;
     if frame.alpha {
@@ -173,7 +179,7 @@ fn grey(frame: &Frame, values: &[f32], meta: &Meta, out: &mut BufWriter<File>) -
 fn table(frame: &Frame, columns: &[Vec<f32>], file: &mut Fresh) -> Result<()> {
     let mut line = "x,y".to_owned();
     for mass in &frame.masses {
-        let _ = write!(line, ",mz_{mass}");
+        let _ = write!(line, ",mz_{}", mass.text);
     }
     line.push('\n');
     file.put(line.as_bytes())?;

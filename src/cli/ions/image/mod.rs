@@ -20,8 +20,9 @@ use serde_json::{Value, json};
 use self::gallery::{Frame, Gallery};
 use self::names::Kind;
 use super::reading::with_taken;
+use super::sought::{self, Sought};
 use super::store::{self, Opened};
-use crate::cli::arguments::{Drawing, Ion, PlanIon};
+use crate::cli::arguments::{Drawing, Ion, Mass, PlanIon};
 use crate::cli::failure::{Failure, Result};
 use crate::cli::identity::{refuse_input_as_output, without_query};
 use crate::cli::interrupt;
@@ -31,16 +32,21 @@ use crate::cli::report::{Report, size};
 /// Runs `sectile ion`.
 pub fn run(arguments: &Ion, report: &mut Report) -> Result<()> {
     let drawing = &arguments.drawing;
-    let (kind, targets) = outputs(drawing, &arguments.output)?;
-    let windows = drawing.windows()?;
+    check(drawing, &arguments.output)?;
     let memory = drawing.reading.memory()?;
     let cancel = interrupt::listen()?;
     let mut opened = store::open(&drawing.store, &drawing.reading, cancel)?;
+    let Sought {
+        masses,
+        windows,
+        ion,
+    } = sought::settle(drawing, &opened.head, report)?;
+    let (kind, targets) = outputs(drawing, &arguments.output, &masses)?;
     for target in &targets {
         refuse_input_as_output(target, [&opened.source])?;
     }
     let slice = slice_of(&opened, drawing, report)?;
-    let frame = frame(drawing, &opened.head, slice);
+    let frame = frame(drawing, masses, ion, &opened.head, slice);
     let taken = taken(kind, &frame, drawing, &opened.head);
     let wish = Wish {
         slice,
@@ -83,16 +89,24 @@ pub fn run(arguments: &Ion, report: &mut Report) -> Result<()> {
 /// Runs `sectile plan ion`.
 pub fn plan(arguments: &PlanIon, report: &Report) -> Result<()> {
     let drawing = &arguments.drawing;
-    let kind = match &arguments.output {
-        Some(output) => outputs(drawing, output)?.0,
-        None => Kind::Png,
-    };
-    let windows = drawing.windows()?;
+    match &arguments.output {
+        Some(output) => check(drawing, output)?,
+        None => sought::check(drawing)?,
+    }
     let memory = drawing.reading.memory()?;
     let cancel = interrupt::listen()?;
     let opened = store::open(&drawing.store, &drawing.reading, cancel)?;
+    let Sought {
+        masses,
+        windows,
+        ion,
+    } = sought::settle(drawing, &opened.head, report)?;
+    let kind = match &arguments.output {
+        Some(output) => outputs(drawing, output, &masses)?.0,
+        None => Kind::Png,
+    };
     let slice = slice_of(&opened, drawing, report)?;
-    let frame = frame(drawing, &opened.head, slice);
+    let frame = frame(drawing, masses, ion, &opened.head, slice);
     let taken = taken(kind, &frame, drawing, &opened.head);
     let table = opened.head.layout.pixel_table();
     let table = if drawing.normalise == Normalise::None {
@@ -161,15 +175,21 @@ fn taken(kind: Kind, frame: &Frame, drawing: &Drawing, head: &Head) -> u64 {
     Gallery::bytes(kind, frame) + norms
 }
 
+/// Refuses, before anything is fetched, what would fail whatever the store.
+fn check(drawing: &Drawing, output: &Path) -> Result<()> {
+    sought::check(drawing)?;
+    outputs(drawing, output, &drawing.mz).map(|_| ())
+}
+
 /// What kind of files are written, and which.
-fn outputs(drawing: &Drawing, output: &Path) -> Result<(Kind, Vec<PathBuf>)> {
+fn outputs(drawing: &Drawing, output: &Path, masses: &[Mass]) -> Result<(Kind, Vec<PathBuf>)> {
     let kind = Kind::of(output)?;
     if drawing.alpha && kind != Kind::Png {
         return Err(Failure::usage(
             "--alpha is a form of .png; leave it out, or write a .png",
         ));
     }
-    let targets = names::targets(output, kind, &drawing.mz)?;
+    let targets = names::targets(output, kind, masses)?;
     for target in &targets {
         check_target(target)?;
     }
@@ -185,7 +205,13 @@ fn fields(plan: &Plan, memory: u64, taken: u64) -> Value {
 }
 
 /// What the files of these images say about themselves.
-fn frame(drawing: &Drawing, head: &Head, slice: u32) -> Frame {
+fn frame(
+    drawing: &Drawing,
+    masses: Vec<Mass>,
+    ion: Option<String>,
+    head: &Head,
+    slice: u32,
+) -> Frame {
     let contents = &head.layout.contents;
     let mut text = vec![
         (
@@ -205,6 +231,7 @@ fn frame(drawing: &Drawing, head: &Head, slice: u32) -> Frame {
         ),
         ("normalise".to_owned(), drawing.normalise.to_string()),
     ];
+    text.extend(ion.map(|ion| ("ion".to_owned(), ion)));
     if let [_, _, ..] = head.meta.slices[..]
         && let Some(z) = head.meta.slices.get(slice as usize)
     {
@@ -219,7 +246,7 @@ fn frame(drawing: &Drawing, head: &Head, slice: u32) -> Frame {
         origin: head.meta.origin,
         alpha: drawing.alpha,
         text,
-        masses: drawing.mz.iter().map(|mass| mass.text.clone()).collect(),
+        masses,
     }
 }
 
@@ -232,7 +259,7 @@ struct Hall {
 
 impl Hall {
     /// Normalises an image and hangs it.
-    fn hang(&mut self, image: &Image<'_>, drawing: &Drawing, report: &Report) -> Result<()> {
+    fn hang(&mut self, image: &Image<'_>, report: &Report) -> Result<()> {
         let (mut values, mut max) = (image.values, image.max);
         if let Some(norms) = &self.norms {
             self.scratch.clear();
@@ -242,7 +269,7 @@ impl Hall {
         }
         let path = self.gallery.take(image.index, values)?;
         let Window { lo, hi } = image.window;
-        let mass = &drawing.mz[image.index];
+        let mass = self.gallery.mass(image.index);
         let beyond = values.iter().filter(|value| value.is_infinite()).count();
         if beyond > 0 {
             report.warn(&format!(
@@ -295,7 +322,7 @@ fn draw(
             report.progress(tally, planned);
             Ok(())
         }
-        Event::Item(image) => hall.hang(&image, drawing, report).map_err(|failure| {
+        Event::Item(image) => hall.hang(&image, report).map_err(|failure| {
             refused = Some(failure);
             drive::Error::Interrupted
         }),

@@ -1,0 +1,235 @@
+//! `sectile annotate`: plan, annotate in shards side by side, save, go on, and write results.
+//!
+//! [`settings`] is what is looked for, [`list`] the molecules. [`crew`] has the threads, [`save`] what one of them
+//! puts into the [`part`] of its shard; [`finish`] merges the parts into the results.
+
+mod crew;
+mod finish;
+mod info;
+mod list;
+pub mod names;
+mod part;
+mod planned;
+mod save;
+mod settings;
+
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+use sectile::ion::annotate::Ions;
+use sectile::job::Tally;
+use sectile::results::part::Identity;
+use serde_json::{Value, json};
+
+use self::crew::{Outcome, Task};
+use self::list::List;
+use self::names::Names;
+use self::planned::Crew;
+use self::settings::Settings;
+use super::reading::with_taken;
+use super::store::{self, Opened};
+use crate::cli::arguments::{Annotate, Annotating};
+use crate::cli::failure::{Failure, Result};
+use crate::cli::identity::refuse_input_as_output;
+use crate::cli::interrupt;
+use crate::cli::output::journal::{Journal, Past};
+use crate::cli::output::place;
+use crate::cli::report::Report;
+
+pub use info::info;
+pub use planned::plan;
+
+/// Ions of a shard, unless so many shards are asked for.
+const SHARD: u32 = 4096;
+
+/// Runs `sectile annotate`.
+pub fn run(arguments: &Annotate, report: &mut Report) -> Result<()> {
+    let annotating = &arguments.annotating;
+    let names = Names::new(&arguments.output);
+    let cancel = interrupt::listen()?;
+    let mut ready = Ready::new(annotating, cancel, report)?;
+    for target in [&names.table, &names.summary, &names.images] {
+        refuse_input_as_output(target, [&ready.opened.source, &ready.list.source])?;
+    }
+    let ions = ready.ions()?;
+    // Those of the list have been said.
+    let said = &ready.list.molecules.warnings;
+    for warning in ions
+        .warnings()
+        .iter()
+        .filter(|warning| !said.contains(warning))
+    {
+        report.warn(warning);
+    }
+    let shards = shards(annotating, &ions);
+    let crew = Crew::new(annotating, &ready, &ions, shards.len(), report)?;
+    report.event("plan", ready.fields(&ions, shards.len(), &crew));
+    for (name, what) in ready.rows(&ions, shards.len(), &crew) {
+        report.detail(1, &format!("{name:10} {what}"));
+    }
+    names.make_folder()?;
+    let fingerprint = ready.fingerprint(annotating, shards.len());
+    let journal = begin(&names, &fingerprint, annotating.restart, report)?;
+    let shards = (shards.into_iter().enumerate())
+        .map(|(number, shard)| {
+            let identity = ready.identity(&ions, shard);
+            let at = part::position(&names.shard(number), &identity)?;
+            Ok((identity, at))
+        })
+        .collect::<Result<Vec<(Identity, u32)>>>()?;
+    let task = Task {
+        sources: std::slice::from_ref(&ready.opened.source),
+        head: &ready.opened.head,
+        molecules: &ready.list.molecules,
+        request: &ready.settings.request,
+        names: &names,
+        shards: &shards,
+        wish: crew.wish.clone(),
+        max_seconds: annotating.max_seconds,
+        images: annotating.images,
+    };
+    let outcome = crew::run(&task, crew.workers, crew.held, &mut ready.tally, report)
+        .map_err(Failure::advised)?;
+    if outcome.stopped > 0 {
+        return Err(stopped(&outcome, &shards, &ready.tally, report));
+    }
+    let shards: Vec<Identity> = shards.into_iter().map(|(shard, _)| shard).collect();
+    let found = finish::write(&ready, &ions, annotating.images, &names, &shards, report)
+        .map_err(Failure::advised)?;
+    remove(&names, journal)?;
+    report.done_with(&ready.tally, found);
+    Ok(())
+}
+
+/// All that is read before the first block.
+struct Ready {
+    opened: Opened,
+    list: List,
+    settings: Settings,
+    memory: u64,
+    tally: Tally,
+}
+
+impl Ready {
+    /// Reads the store's head and the list, and settles the options.
+    fn new(annotating: &Annotating, cancel: &AtomicBool, report: &Report) -> Result<Self> {
+        Settings::check(annotating)?;
+        let reading = &annotating.reading;
+        let memory = reading.memory()?;
+        let opened = store::open(&annotating.store, reading, cancel)?;
+        let head = &opened.head;
+        let slice = store::slice(&head.file, &head.meta.slices, annotating.slice, report)?;
+        let settings = Settings::new(annotating, head, slice, report)?;
+        let mut tally = opened.tally;
+        let left = memory.saturating_sub(head.held_bytes());
+        let list = list::read(&annotating.molecules, reading, left, cancel, &mut tally)?;
+        list.tell(report);
+        Ok(Self {
+            opened,
+            list,
+            settings,
+            memory,
+            tally,
+        })
+    }
+
+    /// All ions of the list.
+    fn ions(&self) -> Result<Rc<Ions>> {
+        let molecules = self.list.molecules.clone();
+        let held = self.opened.head.held_bytes();
+        let left = self.memory.saturating_sub(held);
+        let ions = Ions::new(molecules, self.settings.request.clone(), left)
+            .map_err(|error| with_taken(error, held, self.memory))?;
+        if ions.targets() == 0 {
+            return Err(Failure::input(
+                "parameter",
+                "no formula of the list has an ion with these adducts; nothing to look for",
+            ));
+        }
+        Ok(Rc::new(ions))
+    }
+
+    /// What the part of a shard is about.
+    fn identity(&self, ions: &Ions, shard: Range<u32>) -> Identity {
+        let head = &self.opened.head;
+        Identity {
+            width: head.layout.contents.width,
+            height: head.layout.contents.height,
+            shard,
+            ions: ions.fingerprint(),
+            store: head.digest,
+        }
+    }
+
+    /// Everything that the result's bytes and the saves depend on.
+    fn fingerprint(&self, annotating: &Annotating, shards: usize) -> Value {
+        let mut fields = self.settings.fields();
+        fields["journal"] = json!(3);
+        fields["sectile"] = json!(env!("CARGO_PKG_VERSION"));
+        fields["job"] = json!("annotate");
+        // A store's digest is that of its head, which has a checksum of every block.
+        fields["store"] = json!(super::pack::names::hex(&self.opened.head.digest));
+        fields["list"] = json!(super::pack::names::hex(&self.list.sha256));
+        fields["shards"] = json!(shards);
+        fields["images"] = json!(annotating.images.name());
+        fields
+    }
+}
+
+/// The shards that the ions are cut into.
+fn shards(annotating: &Annotating, ions: &Ions) -> Vec<Range<u32>> {
+    ions.shards(annotating.shards.unwrap_or(ions.len().div_ceil(SHARD)))
+}
+
+/// Begins anew, or goes on with what an earlier run of the same fingerprint has saved.
+fn begin(names: &Names, fingerprint: &Value, restart: bool, report: &Report) -> Result<Journal> {
+    let mut journal = Journal::open(&names.journal)?;
+    let refused = |error| Failure::file(&names.shards, "cannot make room for shards", &error);
+    if !restart {
+        match journal.past(fingerprint, 0)? {
+            Past::Finished(_) => {
+                report.detail(1, "going on where the last run was stopped");
+                std::fs::create_dir_all(&names.shards).map_err(refused)?;
+                return Ok(journal);
+            }
+            Past::Other(why) => report.warn(&format!(
+                "{}: begins anew, since an unfinished run cannot be gone on with: {why}",
+                names.folder.display()
+            )),
+            Past::Nothing => {}
+        }
+    }
+    // Saves first: a new journal must not speak of old ones.
+    place::remove_shards(&names.shards).map_err(refused)?;
+    std::fs::create_dir_all(&names.shards).map_err(refused)?;
+    journal.begin(fingerprint)?;
+    Ok(journal)
+}
+
+/// Removes what is of no use once the results are there.
+fn remove(names: &Names, journal: Journal) -> Result<()> {
+    place::remove_shards(&names.shards)
+        .map_err(|error| Failure::file(&names.shards, "cannot remove", &error))?;
+    journal.remove()
+}
+
+/// The failure that says how to go on after a limit, and the event that says what is there.
+fn stopped(
+    outcome: &Outcome,
+    shards: &[(Identity, u32)],
+    tally: &Tally,
+    report: &Report,
+) -> Failure {
+    let ions = |part: &Identity| u64::from(part.shard.end - part.shard.start);
+    let all: u64 = shards.iter().map(|(part, _)| ions(part)).sum();
+    let mut fields = serde_json::to_value(tally).unwrap_or_default();
+    fields["done"] = json!(outcome.ions);
+    fields["total"] = json!(all);
+    fields["shards_left"] = json!(outcome.stopped);
+    report.event("saved", fields);
+    Failure::stopped(format!(
+        "stopped at the limit: {} of {all} ions are finished and saved; run the same command again to go on",
+        outcome.ions
+    ))
+}

@@ -1,0 +1,77 @@
+//! What lies in the folder of results, finished and not.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::failure::{Failure, Result};
+use crate::cli::output::place::{JOURNAL, SHARDS, beside};
+
+/// The table of what was found.
+pub const TABLE: &str = "results.csv";
+/// The same for programs, with where it comes from.
+pub const SUMMARY: &str = "annotations.json";
+/// The images of what was found.
+pub const IMAGES: &str = "images.sectile-images";
+/// What is being made; the names of what lies beside begin with it.
+const WORK: &str = "annotations";
+
+/// The files of one folder of results.
+#[derive(Debug, Clone)]
+pub struct Names {
+    pub folder: PathBuf,
+    pub table: PathBuf,
+    pub summary: PathBuf,
+    pub images: PathBuf,
+    /// Who annotates what: its lock guards the shards.
+    pub journal: PathBuf,
+    /// The folder of what is finished of each shard.
+    pub shards: PathBuf,
+}
+
+/// The files of one shard.
+#[derive(Debug, Clone)]
+pub struct Shard {
+    /// Scores, save after save, each with how far the images are good.
+    pub scores: PathBuf,
+    /// Images, one after another.
+    pub images: PathBuf,
+}
+
+impl Names {
+    /// The names in a folder.
+    pub fn new(folder: &Path) -> Self {
+        let work = folder.join(WORK);
+        Self {
+            folder: folder.to_owned(),
+            table: folder.join(TABLE),
+            summary: folder.join(SUMMARY),
+            images: folder.join(IMAGES),
+            journal: beside(&work, JOURNAL),
+            shards: beside(&work, SHARDS),
+        }
+    }
+
+    /// The names of a shard's files.
+    pub fn shard(&self, number: usize) -> Shard {
+        let name = |kind: &str| self.shards.join(format!("{number:05}.{kind}"));
+        Shard {
+            scores: name("scores"),
+            images: name("images"),
+        }
+    }
+
+    /// Makes the folder, if there is none.
+    pub fn make_folder(&self) -> Result<()> {
+        let folder = &self.folder;
+        if folder.exists() && !folder.is_dir() {
+            return Err(Failure::input(
+                "file",
+                format!(
+                    "{}: is no folder; results are files in a folder, name another one",
+                    folder.display()
+                ),
+            ));
+        }
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Failure::file(folder, "cannot make the folder", &error))
+    }
+}
