@@ -133,7 +133,7 @@ export class Search {
     const parts = info ? [`${formatCount(info.formulas)} formulas`, ...(info.molecules > 0 ? [`${formatCount(info.molecules)} molecules`] : [])] : [];
     say(byId('molecules-note'), [parts.join(', '), ...(info?.warnings ?? [])].filter(Boolean).join('. '));
     const rejected = info?.rejected ?? [];
-    const count = info?.rejectedCount ?? rejected.length;
+    const count = info?.rejectedRows ?? 0;
     byId('rejected').hidden = count === 0;
     say(byId('rejected-summary'), `${formatCount(count)} row${count === 1 ? '' : 's'} left out`);
     byId('rejected-list').replaceChildren(...rejected.slice(0, LISTED).map(({ line, text, what }) => {
@@ -174,7 +174,7 @@ export class Search {
   async run() {
     if (this.running || !this.session.info) return;
     const resumed = this.halted;
-    const wish = resumed ?? { ...this.molecules(), ...this.form.value() };
+    const wish = resumed ?? { ...this.molecules(), ...this.form.value(), slice: this.state().sl };
     const ending = new AbortController();
     Object.assign(this, { running: ending, halted: null, progress: resumed ? this.progress : null, problem: '' });
     byId('search').open = false;
@@ -193,8 +193,6 @@ export class Search {
       this.running = null;
       this.halted = wish;
       this.problem = error.name === 'AbortError' ? '' : error.message;
-      // Workers that have failed are of no more use; what they had saved is not lost with them.
-      if (error.code === 'retired') this.workers = null;
     }
     this.showRun();
     this.enable();
@@ -241,7 +239,8 @@ export class Search {
     byId('annotating-discard').hidden = running !== null;
     byId('annotating-cancel').hidden = running === null;
     if (running && !progress) this.showProgress({ phase: 'list', done: 0, total: 0, secondsLeft: null });
-    else if (!running && progress) say(byId('annotating-text'), progress.phase === 'ions' ? `Stopped at ${formatCount(progress.done)} of ${formatCount(progress.total)} ions` : 'Stopped before the first ion');
+    const kept = !running && this.workers?.unfinished;
+    if (!running) say(byId('annotating-text'), kept && kept.done > 0 ? `${formatCount(kept.done)} of ${formatCount(kept.total)} ions are done and kept.` : 'Stopped before the first ions were done.');
   }
 }
 
