@@ -105,7 +105,7 @@ class Page {
     this.open = new OpenPanel({ session, state, changed, failed, notice: this.notice, open: (source) => this.load(source) });
     this.packing = new PackingPanel({ session, resume: () => this.load(session.source), discard: () => this.open.clean() });
     this.bar = new ScaleBar(byId('scale-bar'));
-    this.exports = new Exports({ session, state, display: this.display, spectrum: this.spectrum, nameOf: (mz) => this.annotations.nameOf(mz), failed });
+    this.exports = new Exports({ session, state, display: this.display, spectrum: this.spectrum, nameOf: (mz) => this.annotations.keyOf(mz), failed });
     this.menu = this.exports.menu;
   }
 

@@ -104,22 +104,24 @@ export class Detail {
     for (const [i, canvas] of [...byId('isotope-images').querySelectorAll('canvas')].entries()) {
       if (!planes[i]) continue;
       const image = paint([{ plane: planes[i], channel: 0, limits: common ? most : own[i] }], { rgb: false, s, cm, inv });
-      [canvas.width, canvas.height] = [image.width, image.height];
-      canvas.style.aspectRatio = String((image.width * aspectOf(this.pixelSize)) / image.height);
-      canvas.getContext('2d').putImageData(image, 0, 0);
+      draw(canvas, image, aspectOf(this.pixelSize));
       if (planes[i].empty) say(canvas.parentElement.querySelector('small'), 'no signal');
     }
   }
 
   scores(row) {
     const ppm = row.mzErrAbs === null ? null : (row.mzErrAbs / row.mz) * 1e6;
+    const known = (value) => value !== null && value === value;
     const lines = [
-      ['MSM', row.msm.toFixed(4)], ['FDR', fdrChip(row.fdr)], ['Spatial chaos', decimals(row.chaos)], ['Spatial', decimals(row.spatial)], ['Spectral', decimals(row.spectral)],
-      ['m/z', row.mz.toFixed(5)], ['m/z error', ppm === null || ppm !== ppm ? '–' : `${sign(ppm, 2)} ppm`],
-      ['of the isotopes', row.mzErrRel === null || row.mzErrRel !== row.mzErrRel ? '–' : `${sign(row.mzErrRel * 1000, 2)} mDa`],
+      ['MSM', decimals(row.msm), 'Chaos × spatial × spectral'], ['FDR', fdrChip(row.fdr), 'Part of the annotations down to this score that is likely to be false'],
+      ['chaos', decimals(row.chaos), 'How far the image is from noise'], ['spatial', decimals(row.spatial), 'How alike the isotope images are'],
+      ['spectral', decimals(row.spectral), 'How well the isotope intensities fit theory'], ['m/z', row.mz.toFixed(4), 'Of the first isotope, in theory'],
+      ['m/z error', known(ppm) ? `${sign(ppm, 2)} ppm` : '–', 'Measured less theory, first isotope', 'whole'],
+      ['of the other isotopes', known(row.mzErrRel) ? `${sign(row.mzErrRel * 1000, 2)} mDa` : '–', 'Beside that of the first', 'whole'],
     ];
-    byId('annotation-scores').replaceChildren(...lines.map(([name, value]) => {
-      const line = make('div');
+    byId('annotation-scores').replaceChildren(...lines.map(([name, value, hint, kind = '']) => {
+      const line = make('div', kind);
+      line.title = hint;
       const cell = make('dd');
       cell.append(value);
       line.append(make('dt', '', name), cell);
@@ -140,8 +142,22 @@ export class Detail {
   }
 }
 
+/** Draws an image with its pixels in true proportion. */
+function draw(canvas, image, aspect) {
+  const [width, height] = aspect >= 1 ? [Math.round(image.width * aspect), image.height] : [image.width, Math.round(image.height / aspect)];
+  [canvas.width, canvas.height] = [image.width, image.height];
+  const context = canvas.getContext('2d');
+  context.putImageData(image, 0, 0);
+  if (width === image.width && height === image.height) return;
+  const plain = new OffscreenCanvas(image.width, image.height);
+  plain.getContext('2d').putImageData(image, 0, 0);
+  [canvas.width, canvas.height] = [width, height];
+  context.imageSmoothingEnabled = false;
+  context.drawImage(plain, 0, 0, width, height);
+}
+
 function decimals(value) {
-  return value === value ? value.toFixed(4) : '–';
+  return value === value ? value.toFixed(3) : '–';
 }
 
 function sign(value, digits) {

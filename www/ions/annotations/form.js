@@ -120,6 +120,7 @@ export class SearchForm {
     byId('adducts').replaceChildren(...OFFERED[polarity].map((text) => chip(text, chosen.includes(text))));
     put('adducts-more', chosen.filter((text) => !OFFERED[polarity].includes(text)).join(', '));
     if (byId('adducts-more') !== document.activeElement) this.complain('adducts-error', '', ['adducts-more']);
+    byId('adducts-more').placeholder = polarity === 'positive' ? 'others: -H2O+H, [M]+' : 'others: -H2O-H, [M]-';
     put('resolving', String(rp || USUAL_POWER[analyzer]));
     put('ppm', String(appm));
     put('decoys', String(dec));

@@ -24,6 +24,12 @@ export function adductText(adduct) {
   return adduct.replaceAll('-', '−');
 }
 
+/** An ion in plain text, counts as small digits below: C₁₆H₃₂O₂ +Na. */
+export function ionText({ formula, adduct }) {
+  const text = formulaNodes(formula).map((node) => (node.nodeName === 'SUB' ? [...node.textContent].map((digit) => String.fromCharCode(0x2080 + Number(digit))).join('') : node.textContent)).join('');
+  return `${text} ${adductText(adduct)}`;
+}
+
 /** The key of an ion in links and in file names: formula and adduct. */
 export function ionKey({ formula, adduct }) {
   return `${formula}${adduct}`;

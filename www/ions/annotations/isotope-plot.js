@@ -55,7 +55,7 @@ export class IsotopePlot {
     for (const [i, { mz, theory }] of peaks.entries()) {
       const middle = EDGE.left + share * (i + 0.5);
       svg.append(rect('theory', middle - bar - 1, up(theory), bar, bottom), rect('measured', middle + 1, up(found[i]), bar, bottom));
-      svg.append(label(middle, bottom + 15, mz.toFixed(share < 52 ? 2 : 4), 'middle'));
+      svg.append(label(middle, bottom + 15, mz.toFixed(share < 44 ? 1 : share < 56 ? 2 : 4), 'middle'));
     }
     svg.append(...key(width - EDGE.right, 'measured', 'measured'), ...key(width - EDGE.right - 84, 'theory', 'theory'));
     box.replaceChildren(svg);

@@ -106,6 +106,13 @@ export class Search {
     this.timer = setTimeout(() => this.count(), rest);
   }
 
+  /** What was counted is of other settings: those of another dataset. */
+  stale() {
+    this.turn += 1;
+    this.counted = null;
+    this.enable();
+  }
+
   async count() {
     const { turn } = this;
     if (!this.form.good || this.running) return;

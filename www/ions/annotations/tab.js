@@ -1,8 +1,9 @@
 /** The Annotations panel: connects search, table, the chosen annotation and what is saved, with the page around them. */
+import { formatBytes } from '../../app/bytes.js';
 import { byId, make, say } from '../../app/dom.js';
 import { formatCount, formatSeconds } from '../../app/format.js';
 import { Detail } from './detail.js';
-import { adductText, ionKey } from './formula.js';
+import { adductText, ionKey, ionText } from './formula.js';
 import { halfWidth } from './instrument.js';
 import { readResults } from './results-file.js';
 import { adductsOf, filtered, sorted } from './rows.js';
@@ -34,7 +35,7 @@ export class Annotations {
     this.filter = { adduct: '', text: '' };
     this.order = { by: '', down: false };
     this.rows = [];
-    /** @type {Map<number, string>} ions that were put into the three-colour image, by m/z */
+    /** @type {Map<number, import('./rows.js').Row>} ions that were put into the three-colour image, by m/z */
     this.names = new Map();
     this.timer = 0;
     const state = this.state;
@@ -116,10 +117,14 @@ export class Annotations {
   /** The dataset is open. */
   opened() {
     this.search.form.write();
-    this.search.enable();
+    this.search.stale();
     if (this.state().side === 'annotations') this.search.begin();
+    if (!this.row) return;
     // Results from a file get their images now.
-    if (this.row) this.choose(this.row, false);
+    this.leading = true;
+    this.state().rgb = false;
+    this.detail.show(this.row, this.results.charge, '');
+    this.layers();
   }
 
   forget() {
@@ -134,10 +139,11 @@ export class Annotations {
 
   found(result, wish, list) {
     const { annotator } = this.search;
+    const [csv, json] = [annotator.csv(), annotator.json()];
     this.take({
       rows: result.rows, warnings: result.warnings, wish, charge: wish.charge, name: this.dataset(),
-      from: `${list} · ${formatSeconds(result.seconds)}`,
-      csv: () => annotator.csv(), json: () => annotator.json(),
+      from: `${list} · ${formatSeconds(result.seconds)} · ${formatBytes(result.bytes)} in ${formatCount(result.requests)} request${result.requests === 1 ? '' : 's'}`,
+      csv: () => csv, json: () => json,
     });
   }
 
@@ -261,7 +267,7 @@ export class Annotations {
     if (!row || !this.session.info) return;
     const { ppm } = this.settings();
     this.leading = false;
-    this.names.set(row.peaks[peak].mz, ionKey(row));
+    this.names.set(row.peaks[peak].mz, row);
     this.layer(row.peaks[peak].mz, ppm, channel);
     this.detail.mark(-1);
     this.layers();
@@ -278,11 +284,11 @@ export class Annotations {
     return this.results.wish ?? this.results.settings;
   }
 
-  /** Windows of the chosen annotation's isotopes, as the page asks for ions. */
-  ions() {
+  /** Windows of an annotation's isotopes, as the page asks for ions. */
+  ions(row = this.row) {
     const { ppm, scoring, analyzer } = this.settings();
     const plain = scoring !== 'metaspace-v2' || analyzer === 'tof';
-    return this.row.peaks.map(({ mz }) => (plain ? { mz, ppm } : { mz, da: halfWidth(mz, ppm, scoring, analyzer) }));
+    return row.peaks.map(({ mz }) => (plain ? { mz, ppm } : { mz, da: halfWidth(mz, ppm, scoring, analyzer) }));
   }
 
   /** What the page is to show, when the chosen annotation leads; else null. @returns {{ions: object[], shown: number} | null} */
@@ -297,16 +303,28 @@ export class Annotations {
     this.layers();
   }
 
-  /** What an m/z of the page is called, where it is one of an annotation; "" else. */
-  nameOf(mz) {
-    return this.row?.peaks.some((peak) => peak.mz === mz) ? ionKey(this.row) : (this.names.get(mz) ?? '');
+  /** The annotation of which an m/z of the page is an isotope, or null. */
+  rowOf(mz) {
+    return this.row?.peaks.some((peak) => peak.mz === mz) ? this.row : (this.names.get(mz) ?? null);
   }
 
-  /** 16-bit PNGs of a row's isotopes. */
+  /** What an m/z is called on screen; "" where it is of no annotation. */
+  nameOf(mz) {
+    const row = this.rowOf(mz);
+    return row ? ionText(row) : '';
+  }
+
+  /** The same for the name of a file. */
+  keyOf(mz) {
+    const row = this.rowOf(mz);
+    return row ? ionKey(row).replace(/[[\]]/g, '') : '';
+  }
+
+  /** 16-bit PNGs of a row's isotopes, of intensities as they are; null where there is no signal. */
   async pngs(row, signal) {
     const core = this.session.core();
-    const { ppm } = this.settings();
-    const images = await core.images(row.peaks.map(({ mz }) => ({ mz, ppm, ...this.how() })), { signal });
+    const how = { ...this.how(), normalise: 'none' };
+    const images = await core.images(this.ions(row).map((ion) => ({ ...ion, ...how })), { signal });
     return Promise.all(images.map((image) => (image.hits > 0 ? core.png(image, { alpha: true }) : null)));
   }
 
