@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { contrary, parseAdduct, parseAdducts } from '../../www/ions/annotations/adducts.js';
-import { csvOf } from '../../www/ions/annotations/csv.js';
+import { csvOf, linesOf } from '../../www/ions/annotations/csv.js';
 import { analyzerOf, halfWidth, polarityOf } from '../../www/ions/annotations/instrument.js';
 import { resultsOf } from '../../www/ions/annotations/results-file.js';
 import { adductsOf, filtered, levelOf, sorted } from '../../www/ions/annotations/rows.js';
@@ -62,22 +62,29 @@ describe('rules of annotations', () => {
   });
 
   test('the table as text: columns, quotes, numbers that are none', async () => {
-    const text = await csvOf([row('C2H6O', '+H', 0.05, { spatial: NaN, molecules: [{ id: 'A', name: 'a "b", c' }, { id: '', name: 'd' }] })]).text();
+    const text = await csvOf([row('C2H6O', '-H2O+H', 0.05, { ion: 'C2H5O', spatial: NaN, molecules: [{ id: 'A', name: 'a "b", c' }, { id: '', name: 'd' }] })]).text();
     const [head, line] = text.split('\n');
-    assert.match(head, /^formula,adduct,.*mz,.*chaos,spatial,spectral,msm,fdr/);
-    assert.equal(head.split(',').length, 16);
-    assert.match(line, /^C2H6O,\+H,,100,0\.9,,0\.7,0\.5,0\.05,.*"a ""b"", c; d",A; $/);
+    assert.equal(head, 'formula,adduct,mz,chaos,spatial,spectral,msm,fdr,neutral_loss,ion_formula,mz_err_abs,mz_err_rel,overlap,iso_mz,iso_theory,total_iso_ints,min_iso_ints,max_iso_ints,molecule_names,molecule_ids');
+    assert.equal(line, 'C2H6O,+H,100,0.9,,0.7,0.5,0.05,-H2O,C2H5O,,,false,"[100,0,0,0]","[100,0,0,0]","[5,0,0,0]","[1,0,0,0]","[2,0,0,0]","a ""b"", c; d",A');
+    const table = new Blob(['h\n', 'a,"1\n2"\n', 'b,"""\n"\n', 'c'], { type: 'text/csv' });
+    assert.equal(await (await linesOf(table, [2, 0, 1])).text(), 'h\nc\na,"1\n2"\nb,"""\n"\n');
   });
 
   test('results of a file: read, or refused with the reason', () => {
-    const good = { options: { ppm: 5, charge: -1, analyzer: 'tof' }, warnings: ['few decoys'], rows: [row('C2H6O', '-H', 0.05)] };
+    const json = (...of) => {
+      const { adduct, mzErrAbs, mzErrRel, ...rest } = row(...of);
+      return { ...rest, modifier: adduct, mz_err_abs: 0.001, mz_err_rel: mzErrRel };
+    };
+    const good = { version: 1, store: { source: 'a.imzML', width: 3, height: 2 }, list: { file: 'l.csv' }, options: { ppm: 5, charge: -1, analyzer: 'tof' }, warnings: ['few decoys'], rows: [json('C2H6O', '-H', 0.05)] };
     const found = resultsOf(good, 'a.json');
-    assert.deepEqual([found.charge, found.wish.ppm, found.wish.analyzer, found.warnings, found.rows[0].formula], [-1, 5, 'tof', ['few decoys'], 'C2H6O']);
+    assert.deepEqual([found.charge, found.settings.ppm, found.settings.analyzer, found.warnings, found.of, found.list], [-1, 5, 'tof', ['few decoys'], { source: 'a.imzML', width: 3, height: 2 }, 'l.csv']);
+    assert.deepEqual(found.rows[0], { ...row('C2H6O', '-H', 0.05), mzErrAbs: 0.001 });
+    assert.throws(() => resultsOf({ ...good, version: 2 }, 'a.json'), /version 2.*Use a newer Sectile/);
     assert.throws(() => resultsOf({}, 'a.json'), /a\.json holds no annotations/);
     assert.throws(() => resultsOf(null, 'a.json'), /holds no annotations/);
     assert.throws(() => resultsOf({ rows: [null] }, 'a.json'), /annotation 1: it has no formula/);
-    assert.throws(() => resultsOf({ rows: [row('C', '+H', 0.1), row('C2', '+H', 7)] }, 'a.json'), /annotation 2 \(C2\+H\): its FDR/);
-    assert.throws(() => resultsOf({ rows: [{ ...row('C', '+H', 0.1), peaks: [] }] }, 'a.json'), /its peaks have no m\/z/);
+    assert.throws(() => resultsOf({ rows: [json('C', '+H', 0.1), json('C2', '+H', 7)] }, 'a.json'), /annotation 2 \(C2\+H\): its FDR/);
+    assert.throws(() => resultsOf({ rows: [{ ...json('C', '+H', 0.1), peaks: [] }] }, 'a.json'), /its peaks have no m\/z/);
   });
 
   test('a link holds settings, filter and ion; nonsense keeps the defaults', () => {

@@ -68,7 +68,7 @@ export class Annotator {
 
   csv() {
     record.calls.push(['csv']);
-    return new Blob(['formula,adduct,mz,chaos,spatial,spectral,msm,fdr\n', ...this.run.rows.map(({ formula, adduct }) => `${formula},${adduct}\n`)], { type: 'text/csv' });
+    return new Blob(['formula,adduct,mz,chaos,spatial,spectral,msm,fdr\n', ...this.run.rows.map(({ formula, adduct, molecules }) => `${formula},${adduct},"${molecules[0].name}\nin two lines"\n`)], { type: 'text/csv' });
   }
 
   json() {
@@ -82,8 +82,12 @@ export class Annotator {
 }
 
 /** annotations.json of a run. */
-export function jsonOf({ rows, warnings }) {
-  return { options: { ppm: 3, scoring: 'metaspace-v3', analyzer: 'orbitrap', charge: -1 }, warnings, rows };
+function jsonOf({ rows, warnings }) {
+  return {
+    version: 1, program: 'sectile', store: { file: 'kidney.sectile', source: 'kidney.imzML', width: 60, height: 45 }, list: { file: 'molecules.csv' },
+    options: { ppm: 3, scoring: 'metaspace-v3', analyzer: 'orbitrap', charge: -1 }, warnings,
+    rows: rows.map(({ adduct, mzErrAbs, mzErrRel, ...row }) => ({ ...row, modifier: adduct, mz_err_abs: mzErrAbs, mz_err_rel: mzErrRel })),
+  };
 }
 
 async function read(file) {

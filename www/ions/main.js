@@ -98,7 +98,6 @@ class Page {
       memory: () => session.memory - session.share,
       how: () => this.how(),
       layer: (mz, ppm, channel) => this.layer(mz, ppm, channel),
-      repaint: () => this.display.restyle(),
       turnTo: (name) => this.tab(name),
       dataset: () => nameOf(session.source),
     });

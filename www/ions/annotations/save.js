@@ -4,7 +4,7 @@ import { byId, download, say } from '../../app/dom.js';
 import { safe } from '../export.js';
 import { Menu } from '../menu.js';
 import { archive, writeTo } from './archive.js';
-import { csvOf } from './csv.js';
+import { csvOf, linesOf } from './csv.js';
 
 export class Save {
   /**
@@ -35,7 +35,7 @@ export class Save {
     this.menu.close();
     try {
       const { rows, name, csv, json } = this.results();
-      if (kind === 'shown') download(csvOf(this.shown()), `${safe(name)}_annotations_filtered.csv`);
+      if (kind === 'shown') download(await this.table(), `${safe(name)}_annotations_filtered.csv`);
       else if (kind === 'csv') download(csv ? csv() : csvOf(rows), `${safe(name)}_annotations.csv`);
       else if (kind === 'json') download(json(), `${safe(name)}_annotations.json`);
       else if (kind === 'zip') await this.zip(this.shown(), `${safe(name)}_images.zip`);
@@ -43,6 +43,14 @@ export class Save {
     } catch (error) {
       if (error.name !== 'AbortError') this.failed(error);
     }
+  }
+
+  /** The rows on show as a table: lines of that of the core, where there is one. */
+  async table() {
+    const { rows, csv } = this.results();
+    if (!csv) return csvOf(this.shown());
+    const places = new Map(rows.map((row, i) => [row, i]));
+    return linesOf(csv(), this.shown().map((row) => places.get(row)));
   }
 
   /** Writes the images of rows; what goes on is shown, and can be cancelled. */

@@ -21,12 +21,13 @@ const LIST = /\.(csv|tsv|tab|txt)$/i;
 export class Annotations {
   /**
    * @param {object} parts `session`, `state` (a function), `memory` (a function to bytes), `changed` (something that a link
-   *   holds), `wanted` (other images are wanted), `how` (a function to slice and normalisation), `repaint` (what the page shows of ions), `layer` (m/z, ppm, channel → into
+   *   holds), `wanted` (other images are wanted), `how` (a function to slice and normalisation), `layer` (m/z, ppm, channel → into
    *   the three-colour image), `failed`, `turnTo` (a panel's name), `dataset` (a function to its name)
    */
   constructor(parts) {
     Object.assign(this, parts);
-    /** @type {{rows: object[], name: string, from: string, wish: object, charge: number, csv: (() => Blob) | null, json: () => Blob, warnings: string[]} | null} */
+    /** @type {{rows: object[], name: string, from: string, wish: object | null, charge: number, csv: (() => Blob) | null, json: () => Blob,
+     *   warnings: string[], settings?: object, of?: object} | null} `wish` of a run here, `settings` and `of` of a file */
     this.results = null;
     this.row = null;
     this.peak = 0;
@@ -37,6 +38,7 @@ export class Annotations {
     this.rows = [];
     /** @type {Map<number, import('./rows.js').Row>} ions that were put into the three-colour image, by m/z */
     this.names = new Map();
+    this.lower = 'isotopes';
     this.timer = 0;
     const state = this.state;
     this.search = new Search({
@@ -119,17 +121,17 @@ export class Annotations {
     this.search.form.write();
     this.search.stale();
     if (this.state().side === 'annotations') this.search.begin();
+    if (this.results) this.warn();
     if (!this.row) return;
     // Results from a file get their images now.
     this.leading = true;
     this.state().rgb = false;
-    this.detail.show(this.row, this.results.charge, '');
-    this.layers();
+    this.describe();
   }
 
   forget() {
     Object.assign(this, { results: null, row: null, leading: false });
-    this.detail.show(null, 1, '');
+    this.describe();
     this.showResults();
   }
 
@@ -151,10 +153,10 @@ export class Annotations {
   async openResults(file) {
     this.turnTo('annotations');
     try {
-      const { rows, warnings, wish, charge } = await readResults(file);
+      const { rows, warnings, settings, charge, of, list } = await readResults(file);
       this.search.cancel();
       byId('search').open = false;
-      this.take({ rows, warnings, wish: null, settings: wish, charge, name: file.name.replace(/\.json$/i, ''), from: file.name, csv: null, json: () => file });
+      this.take({ rows, warnings, wish: null, settings, charge, of, name: of.source || file.name, from: [file.name, of.source, list].filter(Boolean).join(' · '), csv: null, json: () => file });
     } catch (error) {
       this.failed(error);
     }
@@ -163,7 +165,7 @@ export class Annotations {
   take(results) {
     Object.assign(this, { results, row: null, leading: false, filter: { adduct: '', text: '' }, order: { by: '', down: false } });
     byId('filter-text').value = '';
-    this.detail.show(null, results.charge, '');
+    this.describe();
     this.showResults();
     // The ion of a link, else the best one: a table is read from its top.
     if (!(this.state().ann && this.table.find(this.state().ann)) && this.rows.length > 0) this.table.choose(0, false);
@@ -181,8 +183,17 @@ export class Annotations {
     byId('results-from').title = results.from;
     const adducts = adductsOf(results.rows);
     byId('filter-adduct').replaceChildren(new Option('all adducts', ''), ...adducts.map((adduct) => new Option(adductText(adduct), adduct)));
-    byId('results-warnings').replaceChildren(...results.warnings.map((text) => make('p', 'warning', text)));
+    this.warn();
     this.narrow({});
+  }
+
+  /** What the results say to be careful about; that they are of another dataset is seen here only. */
+  warn() {
+    const { warnings, of } = this.results;
+    const { info } = this.session;
+    const other = of && info && (of.width !== info.width || of.height !== info.height || (of.source && info.source && of.source !== info.source));
+    const all = other ? [...warnings, `These results are of ${of.source || 'another dataset'} (${of.width} × ${of.height} pixels), not of the dataset that is open: images may not fit them.`] : warnings;
+    byId('results-warnings').replaceChildren(...all.map((text) => make('p', 'warning', text)));
   }
 
   /** Applies the filters. */
@@ -223,8 +234,7 @@ export class Annotations {
     Object.assign(this, { row, leading: this.session.info !== null });
     const state = this.state();
     state.ann = ionKey(row);
-    this.detail.show(row, this.results.charge, this.session.info ? '' : 'open the dataset');
-    this.layers();
+    this.describe();
     if (this.leading) {
       state.rgb = false;
       state.lim = [null, null, null];
@@ -328,11 +338,24 @@ export class Annotations {
     return Promise.all(images.map((image) => (image.hits > 0 ? core.png(image, { alpha: true }) : null)));
   }
 
-  /** The part below the image, on large screens: isotopes or spectrum. */
+  /** Chooses the part below the image, on large screens: isotopes or spectrum. */
   below(name) {
-    byId('main').dataset.below = name;
+    this.lower = name;
+    this.showBelow();
     byId(name === 'spectrum' ? 'below-isotopes' : 'below-spectrum').focus();
-    this.repaint();
+  }
+
+  /** Without a chosen annotation the spectrum keeps its place. */
+  showBelow() {
+    byId('below-isotopes').hidden = this.row === null;
+    byId('main').dataset.below = this.row ? this.lower : 'spectrum';
+  }
+
+  /** Shows the chosen annotation, its images to follow. */
+  describe() {
+    this.detail.show(this.row, this.results?.charge ?? 1, this.session.info ? '' : 'open the dataset');
+    this.showBelow();
+    this.layers();
   }
 
   /** "/" goes to the filter. */
