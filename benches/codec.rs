@@ -255,6 +255,7 @@ fn head(set: &Set, block_peaks: usize) -> Head {
         file: "bench".to_owned(),
         layout,
         file_bytes: 0,
+        digest: [0; 32],
         blocks: vec![entry; layout.blocks as usize],
         mask: Mask::new(set.pixel_count).unwrap(),
         meta: Meta::default(),

@@ -1,4 +1,4 @@
-//! The checksum of PNG chunks and of blocks of a store.
+//! The checksum of PNG chunks, of blocks of a store and of images.
 
 use std::sync::LazyLock;
 
@@ -7,27 +7,51 @@ use std::sync::LazyLock;
 /// # Cost
 /// Eight bytes at a time: about 2 GB/s.
 pub(crate) fn checksum(bytes: &[u8]) -> u32 {
-    // Made when first needed: tables of noise would stand in the wasm file uncompressed.
-    static TABLES: LazyLock<[[u32; 256]; 8]> = LazyLock::new(tables);
-    let tables = &*TABLES;
-    let mut sum = u32::MAX;
-    let (eights, rest) = bytes.as_chunks::<8>();
-    for &[a, b, c, d, e, f, g, h] in eights {
-        let low = sum ^ u32::from_le_bytes([a, b, c, d]);
-        let [a, b, c, d] = low.to_le_bytes();
-        sum = tables[7][usize::from(a)]
-            ^ tables[6][usize::from(b)]
-            ^ tables[5][usize::from(c)]
-            ^ tables[4][usize::from(d)]
-            ^ tables[3][usize::from(e)]
-            ^ tables[2][usize::from(f)]
-            ^ tables[1][usize::from(g)]
-            ^ tables[0][usize::from(h)];
+    let mut sum = Running::default();
+    sum.update(bytes);
+    sum.value()
+}
+
+/// [`checksum`] of bytes that come in pieces.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Running(u32);
+
+impl Default for Running {
+    fn default() -> Self {
+        Self(u32::MAX)
     }
-    for byte in rest {
-        sum = tables[0][usize::from(sum.to_le_bytes()[0] ^ byte)] ^ (sum >> 8);
+}
+
+impl Running {
+    /// Takes the next bytes.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        // Made when first needed: tables of noise would stand in the wasm file uncompressed.
+        static TABLES: LazyLock<[[u32; 256]; 8]> = LazyLock::new(tables);
+        let tables = &*TABLES;
+        let mut sum = self.0;
+        let (eights, rest) = bytes.as_chunks::<8>();
+        for &[a, b, c, d, e, f, g, h] in eights {
+            let low = sum ^ u32::from_le_bytes([a, b, c, d]);
+            let [a, b, c, d] = low.to_le_bytes();
+            sum = tables[7][usize::from(a)]
+                ^ tables[6][usize::from(b)]
+                ^ tables[5][usize::from(c)]
+                ^ tables[4][usize::from(d)]
+                ^ tables[3][usize::from(e)]
+                ^ tables[2][usize::from(f)]
+                ^ tables[1][usize::from(g)]
+                ^ tables[0][usize::from(h)];
+        }
+        for byte in rest {
+            sum = tables[0][usize::from(sum.to_le_bytes()[0] ^ byte)] ^ (sum >> 8);
+        }
+        self.0 = sum;
     }
-    !sum
+
+    /// The checksum of the bytes so far.
+    pub(crate) fn value(self) -> u32 {
+        !self.0
+    }
 }
 
 fn tables() -> [[u32; 256]; 8] {
@@ -53,5 +77,10 @@ mod tests {
         // The check value of CRC-32.
         assert_eq!(checksum(b"123456789"), 0xCBF4_3926);
         assert_eq!(checksum(b""), 0);
+        let mut pieces = Running::default();
+        for piece in [&b"1234"[..], b"", b"56789"] {
+            pieces.update(piece);
+        }
+        assert_eq!(pieces.value(), 0xCBF4_3926);
     }
 }

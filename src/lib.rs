@@ -76,6 +76,7 @@
 //! | [`stack`] | exposures, plan, median | the formats |
 //! | [`ion`] | images, spectra, packing | the formats |
 //! | [`raster`], [`png`], [`npy`] | values to pictures and files | `stack` |
+//! | [`results`] | annotations as tables and files | `ion`, `png` |
 //! | [`drive`] | what an answer means; files and HTTP natively | `job` |
 //! | `wasm`, `cli` | the bindings and the program | all |
 
@@ -92,6 +93,7 @@ pub mod npy;
 pub mod png;
 pub mod range;
 pub mod raster;
+pub mod results;
 pub mod stack;
 pub mod store;
 #[cfg(target_arch = "wasm32")]

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every room of the library and the rooms it may name.
-const ROOMS: [(&str, &[&str]); 16] = [
+const ROOMS: [(&str, &[&str]); 17] = [
     ("error", &[]),
     ("crc", &[]),
     ("range", &["error"]),
@@ -29,6 +29,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
     ("raster", PLANE),
     ("npy", TILE),
     ("png", TILE),
+    ("results", RESULT),
     ("wasm", EVERYTHING),
 ];
 const FORMAT: &[&str] = &["error", "crc", "range", "budget", "job"];
@@ -42,9 +43,13 @@ const TILE: &[&str] = &[
     "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
     "raster",
 ];
+const RESULT: &[&str] = &[
+    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
+    "raster", "npy", "png",
+];
 const EVERYTHING: &[&str] = &[
     "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
-    "raster", "npy", "png", "drive",
+    "raster", "npy", "png", "results", "drive",
 ];
 
 /// Rooms of the program, which stands on the whole library.

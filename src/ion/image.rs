@@ -356,6 +356,12 @@ impl Canvas {
         &self.values
     }
 
+    /// The pixels that have a peak, counted from 0, each once, in the order of their first peaks.
+    #[must_use]
+    pub fn touched(&self) -> &[u32] {
+        &self.touched[..self.listed]
+    }
+
     /// Makes it blank again: every acquired pixel 0.
     pub fn clear(&mut self) {
         for at in &self.touched[..self.listed] {

@@ -49,6 +49,9 @@ pub struct Head {
     pub layout: Layout,
     /// Bytes of the whole file.
     pub file_bytes: u64,
+    /// SHA-256 of the head with this field zero. The head holds a checksum of every block, so that two stores
+    /// of one digest hold the same peaks.
+    pub digest: [u8; 32],
     /// The directory, ascending in m/z.
     pub blocks: Vec<Entry>,
     /// Which pixels were acquired.
@@ -224,6 +227,7 @@ impl Head {
             file: file.to_owned(),
             layout,
             file_bytes: header.file_bytes,
+            digest: header.digest,
             blocks: Vec::new(),
             mask,
             meta: Meta::parse(text),

@@ -10,6 +10,8 @@ import { Tally } from './tally.js';
 const ROWS = 1024;
 /** How often what has been finished is handed out, in milliseconds. */
 const SAVE_EVERY = 2000;
+/** Of the instance's memory, the part that a run leaves to what comes in pieces that fit nowhere: one in so many. */
+const SLACK = 16;
 
 /**
  * @typedef {object} Options of an annotation
@@ -31,6 +33,8 @@ const SAVE_EVERY = 2000;
  * @property {number} molecules named by them
  * @property {{line: number, text: string, what: string}[]} rejected rows of the list that hold no formula: the first ones
  * @property {number} rejectedRows how many there are in all
+ * @property {string[]} adducts as they are written in rows
+ * @property {1 | -1} charge
  * @property {number} targets formulas times adducts that can be
  * @property {number} decoys
  * @property {number} ions targets and decoys
@@ -48,24 +52,24 @@ const SAVE_EVERY = 2000;
  * @property {number} mz
  * @property {number} theory its height, of 100
  * @property {number} total sum of its image
- * @property {number} min smallest value of its image that is not 0
+ * @property {number} min smallest value of its image, pixels without a peak (0) among them
  * @property {number} max largest one
  *
  * @typedef {object} Row a target with MSM > 0
- * @property {string} formula neutral
+ * @property {string} formula as the list has it
  * @property {string} adduct as it was asked for, neutral loss included
- * @property {string} ion formula, modifier and charge as people write them
+ * @property {string} ion its atoms, neutral loss and adduct applied
  * @property {number} mz of the first isotope
  * @property {number} msm
  * @property {number} fdr
  * @property {number} chaos
  * @property {number} spatial
  * @property {number} spectral
- * @property {number | null} mzErrAbs measured less theoretical m/z of the first isotope
- * @property {number | null} mzErrRel of the other isotopes beside the first
+ * @property {number} mzErrAbs measured less theoretical m/z of the first isotope
+ * @property {number} mzErrRel that of the other isotopes beyond it
  * @property {Peak[]} peaks up to four, ascending in m/z
  * @property {boolean} overlap whether windows of its isotopes overlap
- * @property {{id: string, name: string}[]} molecules
+ * @property {{id: string | null, name: string | null}[]} molecules
  */
 
 /** One store, one list, one set of options. */
@@ -108,9 +112,9 @@ export class Annotation {
     /** @type {Info} */
     this.info = checked(() => ions.describe());
     /** What was finished under one identity must not be mixed with what was under another. @type {string} */
-    this.identity = JSON.stringify([checked(() => ions.fingerprint()), identify(source), checked(() => store.describe())]);
-    /** @private What was taken. */
-    this.table = null;
+    this.identity = JSON.stringify([checked(() => ions.fingerprint(store)), ...identify(source)]);
+    /** @private What was taken; it lies outside the core's budget. @type {{targets: Uint8Array, decoys: Uint8Array}[]} */
+    this.saves = [];
     /** @private What it comes to, until more is taken. */
     this.made = null;
   }
@@ -126,10 +130,11 @@ export class Annotation {
   }
 
   /**
-   * What a run will cost, before anything is fetched: batches, blocks, requests, bytes, peak, minimum.
+   * What a run will cost, before anything is fetched: batches, blocks, requests, bytes, peak, minimum. It takes as
+   * long as the isotope patterns of the shard; the minimum of an empty one is that of any, at once.
    * @param {{shard?: [number, number], memory?: number, inFlight?: number}} [wish] all ions and the instance's budget by default
    */
-  plan({ shard = [0, this.info.ions], memory = budget(), inFlight = 6 } = {}) {
+  plan({ shard = [0, this.info.ions], memory = usual(), inFlight = 6 } = {}) {
     return checked(() => this.ions.plan(this.store, ...shard, { memory, in_flight: inFlight }));
   }
 
@@ -149,7 +154,7 @@ export class Annotation {
    * @returns {Promise<{position: number, tally: object}>}
    */
   async run(options = {}) {
-    const { shard = [0, this.info.ions], from = shard[0], memory = budget(), inFlight = 6, signal, halt, saveEvery = SAVE_EVERY } = options;
+    const { shard = [0, this.info.ions], from = shard[0], memory = usual(), inFlight = 6, signal, halt, saveEvery = SAVE_EVERY } = options;
     const { onProgress, onSave = (saved) => this.take(saved) } = options;
     const tally = new Tally();
     const breath = new Breath();
@@ -165,7 +170,7 @@ export class Annotation {
           onSave(item);
           last = performance.now();
         } else {
-          ions = item.ions;
+          ions += item.ions;
           onProgress?.({ ions, tally });
           if (performance.now() - last >= saveEvery) {
             checked(() => job.save_soon());
@@ -188,37 +193,44 @@ export class Annotation {
    */
   take({ targets, decoys }) {
     this.forget();
-    this.table ??= checked(() => this.ions.table(budget()));
-    checked(() => this.table.take(targets, decoys));
+    this.saves.push({ targets, decoys });
   }
 
   /**
    * What all that was taken comes to: scores and the false discovery rate of each target with MSM > 0.
+   * Several runs may have been taken; more may be, and then it is asked for again.
    * @returns {{rows: Row[], warnings: string[]}}
    */
   results() {
     const found = this.found();
-    const rows = [];
-    const length = found.length();
-    for (let at = 0; at < length; at += ROWS) rows.push(...checked(() => found.rows(at, Math.min(length, at + ROWS))));
+    const rows = pieces(found, (from, to) => found.rows(from, to)).flat();
     return { rows, warnings: checked(() => found.warnings()) };
   }
 
   /** The rows as the command line's `results.csv`. @returns {Blob} */
   csv() {
-    return new Blob(this.text('csv'), { type: 'text/csv' });
+    const found = this.found();
+    return new Blob([checked(() => found.csv_head()), ...pieces(found, (from, to) => found.csv_rows(from, to))], { type: 'text/csv' });
   }
 
   /** The rows and where they come from, as the command line's `annotations.json`. @returns {Blob} */
   json() {
-    return new Blob(this.text('json'), { type: 'application/json' });
+    const found = this.found();
+    const rows = pieces(found, (from, to) => found.json_rows(from, to));
+    return new Blob([checked(() => found.json_head()), ...rows, checked(() => found.json_tail())], { type: 'application/json' });
   }
 
   /** @private */
   found() {
-    this.table ??= checked(() => this.ions.table(budget()));
-    this.made ??= checked(() => this.table.finish());
-    return this.made;
+    if (this.made) return this.made;
+    const table = checked(() => this.ions.table(usual()));
+    try {
+      for (const { targets, decoys } of this.saves) checked(() => table.take(targets, decoys));
+      this.made = checked(() => this.ions.results(table, this.store, this.name));
+      return this.made;
+    } finally {
+      release(table);
+    }
   }
 
   /** @private */
@@ -227,22 +239,10 @@ export class Annotation {
     this.made = null;
   }
 
-  /** @private The parts of a file. @param {'csv' | 'json'} form */
-  text(form) {
-    const found = this.found();
-    const about = { list: this.name, source: this.source.key };
-    const length = found.length();
-    const parts = [checked(() => found.head(form, about))];
-    for (let at = 0; at < length; at += ROWS) parts.push(checked(() => found.part(form, at, Math.min(length, at + ROWS))));
-    parts.push(checked(() => found.tail(form)));
-    return parts;
-  }
-
   /** Gives its memory back to the core. */
   free() {
     this.forget();
-    release(this.table ?? undefined);
-    this.table = null;
+    this.saves = [];
     release(this.ions);
     release(this.store);
   }
@@ -282,6 +282,17 @@ async function ionsOf({ molecules, name, ...options }, polarity, signal, tally) 
   } finally {
     if (list !== molecules) list.free();
   }
+}
+
+/** What is made of some rows at a time, of all of them. */
+function pieces(found, make) {
+  const length = checked(() => found.length());
+  return Array.from({ length: Math.ceil(length / ROWS) }, (_, i) => checked(() => make(i * ROWS, Math.min(length, (i + 1) * ROWS))));
+}
+
+/** The budget of a run. */
+function usual() {
+  return budget() - Math.floor(budget() / SLACK);
 }
 
 /** What tells a source from another one, or from itself before it was changed. */

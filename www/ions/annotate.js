@@ -1,6 +1,6 @@
 /** The web worker that annotates: one instance of the core, whose memory maximum is its share of the budget. */
 import { Annotation, checkAnnotation, init, memoryBytes, sourceOf } from '../core/annotations.js';
-import { answer, Handover } from '../core/answer.js';
+import { answer } from '../core/answer.js';
 import { readBlob } from '../core/through.js';
 import { Tally } from '../core/tally.js';
 
@@ -13,30 +13,36 @@ const LIST_LIMIT = 256 << 20;
 
 /** @type {Annotation | undefined} */
 let annotation;
+/** At one time. */
+let requests = 6;
 /** Ends the shard at hand. @type {AbortController | undefined} */
 let halting;
 
 const calls = {
   async check({ memory, what }, { signal }) {
     await init({ memory });
-    const { molecules, ...options } = await listed(what, signal, new Tally());
+    const { molecules, ...options } = await listed(what, signal);
     return checkAnnotation(molecules, options, { signal });
   },
 
   async open({ memory, what }, { signal, tell }) {
     await init({ memory });
-    const tally = new Tally();
-    const { store, cut, molecules, ...options } = await listed(what, signal, tally, pacing((done, total) => tell('progress', { phase: 'list', done, total })));
+    const { store, cut, inFlight, molecules, ...options } = await listed(what, signal, pacing((done, total) => tell('progress', { phase: 'list', done, total })));
     tell('progress', { phase: 'plan', done: 0, total: 0 });
     annotation = await Annotation.open(sourceOf(store), { molecules, ...options }, { signal });
+    // Refuses a budget that is too small before anything is begun.
+    annotation.plan({ shard: [0, 0], inFlight });
+    requests = inFlight;
     const { info, identity, opening } = annotation;
     return {
       info,
       identity,
+      name: options.name,
       molecules,
       shards: annotation.shards(Math.max(1, Math.min(cut.most, Math.ceil(info.ions / cut.least)))),
-      requests: tally.requests + opening.requests,
-      bytes: tally.bytes_fetched + opening.bytes_fetched,
+      // The list counts here, whether it was read just now or lay there as a file.
+      requests: opening.requests,
+      bytes: opening.bytes_fetched,
       memoryBytes: memoryBytes(),
     };
   },
@@ -47,6 +53,7 @@ const calls = {
     const { position: reached, tally } = await annotation.run({
       shard: [from, to],
       from: position,
+      inFlight: requests,
       signal,
       halt: halting.signal,
       saveEvery: SAVE,
@@ -68,9 +75,9 @@ const calls = {
 };
 
 /** Options with the list as a file, under its name. */
-async function listed(what, signal, tally, onProgress) {
+async function listed(what, signal, onProgress) {
   const source = sourceOf(what.molecules);
-  const molecules = source.blob ?? (await readBlob(source, { signal, tally, onProgress, limit: LIST_LIMIT }));
+  const molecules = source.blob ?? (await readBlob(source, { signal, tally: new Tally(), onProgress, limit: LIST_LIMIT }));
   const name = what.name ?? source.key;
   return { ...what, name, molecules };
 }

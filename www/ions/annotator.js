@@ -26,6 +26,8 @@ import { Pool } from './annotating/pool.js';
  * @property {number} molecules named by them
  * @property {{line: number, text: string, what: string}[]} rejected rows of the list that hold no formula: the first ones
  * @property {number} rejectedRows how many there are in all
+ * @property {string[]} adducts as they are written in rows
+ * @property {1 | -1} charge
  * @property {number} targets formulas times adducts that can be
  * @property {number} decoys
  * @property {number} ions targets and decoys
@@ -45,24 +47,24 @@ import { Pool } from './annotating/pool.js';
  * @property {number} mz
  * @property {number} theory its height, of 100
  * @property {number} total sum of its image
- * @property {number} min smallest value of its image that is not 0
+ * @property {number} min smallest value of its image, pixels without a peak (0) among them
  * @property {number} max largest one
  *
  * @typedef {object} Row a target with MSM > 0
- * @property {string} formula neutral
+ * @property {string} formula as the list has it
  * @property {string} adduct as it was asked for, neutral loss included
- * @property {string} ion formula, modifier and charge as people write them
+ * @property {string} ion its atoms, neutral loss and adduct applied
  * @property {number} mz of the first isotope
  * @property {number} msm
  * @property {number} fdr
  * @property {number} chaos
  * @property {number} spatial
  * @property {number} spectral
- * @property {number | null} mzErrAbs measured less theoretical m/z of the first isotope
- * @property {number | null} mzErrRel of the other isotopes beside the first
+ * @property {number} mzErrAbs measured less theoretical m/z of the first isotope
+ * @property {number} mzErrRel that of the other isotopes beyond it
  * @property {Peak[]} peaks up to four, ascending in m/z
  * @property {boolean} overlap whether windows of its isotopes overlap
- * @property {{id: string, name: string}[]} molecules
+ * @property {{id: string | null, name: string | null}[]} molecules
  *
  * @typedef {object} Run what came of an annotation
  * @property {Info} info

@@ -5,7 +5,8 @@ import { Remote } from '../../core/remote.js';
  * @typedef {object} Opened
  * @property {import('../annotator.js').Info} info
  * @property {string} identity of store, list and options: what was finished under one is not mixed with another's
- * @property {Blob} molecules the list, read once for all workers
+ * @property {string} name of the list
+ * @property {Blob} molecules the list itself, read once for all workers
  * @property {[number, number][]} shards ranges of the ions' order
  * @property {number} requests
  * @property {number} bytes

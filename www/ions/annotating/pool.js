@@ -7,6 +7,8 @@ import { Ledger } from './ledger.js';
 const LEAST_SHARE = 16 << 20;
 /** Shards a worker, so that all of them end at about the same time; and the fewest ions that make one. */
 const [SHARDS_A_WORKER, LEAST_SHARD] = [6, 4096];
+/** Requests at one time, of all workers together; and the fewest of one, so that it computes while it reads. */
+const [IN_FLIGHT, LEAST_IN_FLIGHT] = [6, 2];
 /** How long workers may take to hand in what they have finished when they are to stop, in milliseconds. */
 const GRACE = 700;
 /** How long a run goes on before its time is guessed, in milliseconds. */
@@ -54,7 +56,7 @@ export class Pool {
   async through() {
     const opened = await this.begin();
     const { info, identity } = opened;
-    this.what = { ...this.what, molecules: { file: opened.molecules } };
+    this.what = { ...this.what, name: opened.name, molecules: { file: opened.molecules } };
     this.info = info;
     if (this.ledger?.identity !== identity) this.ledger = new Ledger(identity, opened.shards);
     this.ledger.rest();
@@ -100,7 +102,8 @@ export class Pool {
     this.hands[place] = hand;
     const most = this.cut ?? (this.workers === 1 ? 1 : SHARDS_A_WORKER * this.workers);
     const cut = { most, least: this.cut ? 1 : LEAST_SHARD };
-    return hand.open({ ...this.what, cut }, { onProgress });
+    const inFlight = Math.max(LEAST_IN_FLIGHT, Math.floor(IN_FLIGHT / this.workers));
+    return hand.open({ ...this.what, cut, inFlight }, { onProgress });
   }
 
   /** @private Ends the worker of a place. */

@@ -1,0 +1,4 @@
+//! Cases of results, by what they are about.
+
+mod images;
+mod parts;
