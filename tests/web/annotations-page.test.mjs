@@ -127,7 +127,7 @@ describe('annotations of the ion page', { timeout: 300_000 }, () => {
       data.items.add(new File(['formula\tname\nC6H12O6\tglucose\n'], 'sugars.tsv'));
       document.documentElement.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
     });
-    await page.waitForFunction(() => /1 formulas/.test(document.querySelector('#molecules-note').textContent));
+    await page.waitForFunction(() => /1 formula, 1 molecule/.test(document.querySelector('#molecules-note').textContent));
     assert.equal(await page.locator('#panel-annotations').isVisible(), true);
     assert.equal((await calls(page, 'open')).length, 1, 'a list is not opened as a dataset');
     await close(page);
@@ -207,6 +207,7 @@ describe('annotations of the ion page', { timeout: 300_000 }, () => {
 
   test('sorted by any column, with aria-sort; filtered by level, adduct and text', async () => {
     const page = await annotated('rows=400');
+    assert.equal(await page.getAttribute('.grid-head .c-fdr', 'aria-sort'), 'ascending', 'as results come');
     await page.click('.grid-head .c-mz button');
     assert.equal(await page.getAttribute('.grid-head .c-mz', 'aria-sort'), 'ascending');
     const mz = async () => (await cells(page, 'mz')).map(Number);

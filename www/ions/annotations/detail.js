@@ -37,10 +37,8 @@ export class Detail {
   show(row, charge, none) {
     Object.assign(this, { row, planes: [], painted: '' });
     byId('panel-annotation').hidden = row === null;
-    byId('isotope-box').hidden = row === null;
-    byId('isotopes-none').hidden = row !== null;
+    byId('panel-isotopes').hidden = row === null;
     if (!row) {
-      byId('isotopes-name').replaceChildren('Isotopes');
       this.plot.show([]);
       return;
     }

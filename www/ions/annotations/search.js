@@ -3,6 +3,7 @@ import { formatBytes } from '../../app/bytes.js';
 import { byId, make, say } from '../../app/dom.js';
 import { formatCount, formatSeconds } from '../../app/format.js';
 import { Annotator } from '../annotator.js';
+import { refusal } from '../refusal.js';
 import { SearchForm } from './form.js';
 
 /** The list that comes with the page. */
@@ -124,7 +125,7 @@ export class Search {
       this.showList(info, '');
     } catch (error) {
       if (turn !== this.turn || error.name === 'AbortError') return;
-      this.showList(null, error.message);
+      this.showList(null, refusal(error, this.session.memory));
     }
     this.enable();
   }
@@ -137,12 +138,12 @@ export class Search {
   showList(info, error) {
     byId('molecules-error').hidden = error === '';
     say(byId('molecules-error'), error);
-    const parts = info ? [`${formatCount(info.formulas)} formulas`, ...(info.molecules > 0 ? [`${formatCount(info.molecules)} molecules`] : [])] : [];
+    const parts = info ? [counted(info.formulas, 'formula'), ...(info.molecules > 0 ? [counted(info.molecules, 'molecule')] : [])] : [];
     say(byId('molecules-note'), [parts.join(', '), ...(info?.warnings ?? [])].filter(Boolean).join('. '));
     const rejected = info?.rejected ?? [];
     const count = info?.rejectedRows ?? 0;
     byId('rejected').hidden = count === 0;
-    say(byId('rejected-summary'), `${formatCount(count)} row${count === 1 ? '' : 's'} left out`);
+    say(byId('rejected-summary'), `${counted(count, 'row')} left out`);
     byId('rejected-list').replaceChildren(...rejected.slice(0, LISTED).map(({ line, text, what }) => {
       const item = make('li');
       item.append(make('b', '', `Line ${formatCount(line)}: `), what, ...(text ? [' ', make('code', '', short(text))] : []));
@@ -199,7 +200,7 @@ export class Search {
       if (this.running !== ending) return;
       this.running = null;
       this.halted = wish;
-      this.problem = error.name === 'AbortError' ? '' : error.message;
+      this.problem = error.name === 'AbortError' ? '' : refusal(error, this.session.memory);
     }
     this.showRun();
     this.enable();
@@ -249,6 +250,10 @@ export class Search {
     const kept = !running && this.workers?.unfinished;
     if (!running) say(byId('annotating-text'), kept && kept.done > 0 ? `${formatCount(kept.done)} of ${formatCount(kept.total)} ions are done and kept.` : 'Stopped before the first ions were done.');
   }
+}
+
+function counted(n, word) {
+  return `${formatCount(n)} ${word}${n === 1 ? '' : 's'}`;
 }
 
 function short(text) {

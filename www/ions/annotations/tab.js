@@ -14,6 +14,9 @@ import { AnnotationTable } from './table.js';
 /** How long a choice that moves on has to rest before images are fetched, in milliseconds. */
 const REST = 160;
 
+/** As results come: by FDR, and where that is the same by score. */
+const BEST_FIRST = Object.freeze({ by: 'fdr', down: false });
+
 /** Files that are results, and files that are lists of molecules. */
 const RESULTS = /\.json$/i;
 const LIST = /\.(csv|tsv|tab|txt)$/i;
@@ -34,7 +37,7 @@ export class Annotations {
     /** Whether the image on show is that of the chosen annotation. */
     this.leading = false;
     this.filter = { adduct: '', text: '' };
-    this.order = { by: '', down: false };
+    this.order = { ...BEST_FIRST };
     this.rows = [];
     /** @type {Map<number, import('./rows.js').Row>} ions that were put into the three-colour image, by m/z */
     this.names = new Map();
@@ -75,6 +78,11 @@ export class Annotations {
       this.changed();
     });
     byId('filter-text').addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && event.target.value !== '') {
+        event.preventDefault();
+        event.target.value = '';
+        this.narrow({ text: '' });
+      }
       if (event.key !== 'ArrowDown' && event.key !== 'Enter') return;
       event.preventDefault();
       byId('annotations').focus();
@@ -163,7 +171,7 @@ export class Annotations {
   }
 
   take(results) {
-    Object.assign(this, { results, row: null, leading: false, filter: { adduct: '', text: '' }, order: { by: '', down: false } });
+    Object.assign(this, { results, row: null, leading: false, filter: { adduct: '', text: '' }, order: { ...BEST_FIRST } });
     byId('filter-text').value = '';
     this.describe();
     this.showResults();
