@@ -145,12 +145,14 @@ describe('annotations of the ion page', { timeout: 300_000 }, () => {
     await page.click('#annotating-cancel');
     await page.waitForSelector('#annotating-resume:not([hidden])');
     assert.match(await text(page, '#annotating'), /^\s*Cancelled/);
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'annotating-resume');
     assert.match(await text(page, '#annotating-text'), /[\d,]+ of 17,304 ions are done and kept/);
     await page.click('#annotating-resume');
     await page.waitForSelector('#results:not([hidden])');
     const runs = await calls(page, 'annotate');
     assert.deepEqual(runs[0], runs[1], 'the same is asked for');
     assert.equal(await page.locator('#annotating').isVisible(), false);
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'annotations', 'on in the table');
 
     // Settings changed meanwhile are those of the next run, not of the one that goes on.
     await page.click('#search > summary');
@@ -319,6 +321,25 @@ describe('annotations of the ion page', { timeout: 300_000 }, () => {
       return performance.now() - from;
     });
     assert.ok(spent < 4000, `${spent} ms to sort and filter`);
+    // Beyond the height that browsers draw a place in the bar is a part of the whole.
+    const ends = await page.evaluate(async () => {
+      const { table, rows } = sectile.annotations;
+      table.show(Array.from({ length: 700000 }, () => rows[0]), null);
+      const seen = () => [...document.querySelectorAll('#annotations-room .grid-row')].filter((row) => {
+        const [box, body] = [row.getBoundingClientRect(), table.body.getBoundingClientRect()];
+        return box.top >= body.top - 1 && box.bottom <= body.bottom + 1;
+      }).map((row) => Number(row.getAttribute('aria-rowindex'))).sort((a, b) => a - b);
+      const found = [seen()[0]];
+      table.body.scrollTop = table.body.scrollHeight;
+      await new Promise((done) => setTimeout(done, 50));
+      found.push(seen().at(-1));
+      table.choose(350000, false);
+      found.push(seen().includes(350002));
+      table.choose(350001, false);
+      found.push(seen().includes(350003));
+      return found;
+    });
+    assert.deepEqual(ends, [2, 700001, true, true]);
     await close(page);
   });
 

@@ -38,7 +38,7 @@ export class Annotator {
     const { molecules } = options;
     const list = molecules instanceof Blob ? await read(molecules) : { ...BUILT_IN, rejected: [], warnings: [] };
     const targets = list.formulas * options.adducts.length;
-    return { ...list, rejectedRows: list.rejected.length, targets, decoys: targets * options.decoys, ions: targets * (1 + options.decoys), impossible: 0 };
+    return { ...list, rejectedRows: list.rejected.length, targets, decoys: targets * options.decoys, adducts: options.adducts, charge: options.charge, ions: targets * (1 + options.decoys), impossible: 0 };
   }
 
   async annotate(options, { signal, onProgress } = {}) {

@@ -42,7 +42,8 @@ export function parseTolerance(text, unit) {
 
 /** The fields for m/z and tolerance, and the list of ions with their channels. */
 export class IonList {
-  /** @param {object} parts `state` (a function), `changed` (called when other images are wanted), `planeOf` (index → plane or null), `away` (whether an annotation is on show in their place) */
+  /** @param {object} parts `state` (a function), `changed` (called when other images are wanted), `planeOf` (index → plane or null), `nameOf` (m/z → what it
+   *   is called, or ""), `away` (whether an annotation is on show in their place) */
   constructor(parts) {
     Object.assign(this, parts);
     this.list = byId('ions');
@@ -220,7 +221,8 @@ export class IonList {
     const choose = make('button', 'choose');
     choose.type = 'button';
     const plane = this.planeOf(at);
-    choose.append(make('span', '', mzText(mz)), make('small', '', !plane ? '' : plane.empty ? 'no signal' : `max ${formatValue(plane.range.max)}`));
+    const known = this.nameOf(mz) || (!plane ? '' : plane.empty ? 'no signal' : `max ${formatValue(plane.range.max)}`);
+    choose.append(make('span', '', mzText(mz)), make('small', '', known));
     const shown = !this.away() && (state.rgb ? state.ch.includes(at) : at === state.at);
     if (shown && !state.rgb) item.classList.add('chosen');
     choose.setAttribute('aria-pressed', String(shown));

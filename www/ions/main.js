@@ -76,7 +76,7 @@ class Page {
       shown: (limits) => this.controls.showLimits(limits),
     });
     this.controls = new Controls({ state, display: this.display, changed, wanted });
-    this.ions = new IonList({ state, changed: () => this.ionsChanged(), planeOf: (at) => this.planeOf(at), away: () => this.annotations.leads() !== null });
+    this.ions = new IonList({ state, changed: () => this.ionsChanged(), planeOf: (at) => this.planeOf(at), nameOf: (mz) => this.annotations.nameOf(mz), away: () => this.annotations.leads() !== null });
     this.region = new RegionTool(view, { changed: () => this.regionChanged(), mode: (tool) => this.drawing(tool) });
     this.readout = new Readout({
       view,
@@ -421,7 +421,7 @@ class Page {
   }
 
   share() {
-    return showLink(this.permalink.write(), Boolean(this.session.source && isLocal(this.session.source)));
+    return showLink(this.permalink.write(), Boolean((this.session.source && isLocal(this.session.source)) || this.annotations.search.list));
   }
 }
 

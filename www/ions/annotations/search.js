@@ -189,13 +189,17 @@ export class Search {
     this.begun(wish);
     this.showRun();
     this.enable();
+    byId('annotating-cancel').focus();
     try {
       const store = await this.store();
       const result = await this.annotator.annotate({ store, ...wish }, { signal: ending.signal, onProgress: (progress) => this.running === ending && this.showProgress(progress) });
       if (this.running !== ending) return;
       this.running = null;
+      const watched = document.activeElement === byId('annotating-cancel');
       this.found(result, wish, this.listName);
-      say(byId('annotating-status'), `Annotated in ${formatSeconds(result.seconds)}.`);
+      // Who waited for the table goes on in it.
+      if (watched) byId('annotations').focus({ preventScroll: true });
+      say(byId('annotating-status'), `Annotated in ${formatSeconds(result.seconds)}: ${counted(result.rows.length, 'annotation')}.`);
     } catch (error) {
       if (this.running !== ending) return;
       this.running = null;
@@ -205,6 +209,7 @@ export class Search {
     this.showRun();
     this.enable();
     this.changed();
+    if (this.halted && document.activeElement === document.body) byId('annotating-resume').focus();
   }
 
   /** Stops a run; it can be gone on with. @returns {boolean} whether there was one */

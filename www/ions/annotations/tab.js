@@ -151,7 +151,7 @@ export class Annotations {
     const { annotator } = this.search;
     const [csv, json] = [annotator.csv(), annotator.json()];
     this.take({
-      rows: result.rows, warnings: result.warnings, wish, charge: wish.charge, name: this.dataset(),
+      rows: result.rows, warnings: result.warnings, wish, charge: result.info.charge ?? wish.charge, name: this.dataset(),
       from: `${list} · ${formatSeconds(result.seconds)} · ${formatBytes(result.bytes)} in ${formatCount(result.requests)} request${result.requests === 1 ? '' : 's'}`,
       csv: () => csv, json: () => json,
     });
