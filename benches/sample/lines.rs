@@ -120,6 +120,11 @@ impl Dice {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
+    /// 0 to below 1.
+    pub(crate) fn part(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1_u64 << 24) as f32
+    }
+
     /// Nearly normal: the sum of eight uniform numbers, with mean 0 and variance 1.
     fn bell(&mut self) -> f64 {
         let sum: f64 = (0..8)

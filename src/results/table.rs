@@ -7,7 +7,7 @@ use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::ion::annotate::{Decoy, Ion, Ions, Scored};
 use crate::ion::fdr::decoys::FEWEST_TARGETS;
-use crate::ion::fdr::{self, estimate};
+use crate::ion::fdr::estimate::{Decoy as Ranked, estimate};
 
 /// Collects the scores of all shards, in any order, and estimates rates.
 ///
@@ -200,13 +200,13 @@ impl Table {
             for (ranking, modifier) in (0..).zip(decoys.of(formula as usize, target)) {
                 let at = of_one.binary_search_by_key(&modifier, |hit| hit.ion.modifier);
                 let hit = at.ok().and_then(|at| of_one.get(at));
-                hits.extend(hit.map(|hit| estimate::Decoy {
+                hits.extend(hit.map(|hit| Ranked {
                     ranking,
                     score: hit.msm,
                 }));
             }
         }
-        let rates = fdr::estimate(decoys.rule(), &scores, &hits, decoys.per_target())?;
+        let rates = estimate(decoys.rule(), &scores, &hits, decoys.per_target())?;
         let mine = self.rows.iter_mut().filter(|row| is_mine(row));
         for (row, rate) in mine.zip(&rates) {
             row.fdr = *rate;

@@ -94,7 +94,7 @@ pub(crate) fn ions(texts: &[String], request: &Request) -> Rc<Ions> {
 
 pub(crate) fn patterns(request: &Request) -> Patterns {
     let generation = request.scoring.generation();
-    Patterns::new(request.instrument, generation, request.charge)
+    Patterns::new(request.instrument, generation, request.charge).unwrap()
 }
 
 /// A random sample with every second target of a list in it: a blob each, somewhere else.

@@ -2,8 +2,10 @@
 
 use sectile::ion::formula::Composition;
 use sectile::ion::isotope::{Analyzer, Generation, Instrument, Pattern, Patterns};
+use sectile::ion::scoring::Scoring;
 use serde_json::Value;
 
+const HALF_WIDTHS: &str = include_str!("../golden/imaging-ms/mass_window_half_width.json");
 const GOLDEN: &str = include_str!("../golden/imaging-ms/isotope_patterns.json");
 
 /// How far from the golden pattern one is: the largest differences of m/z and of intensities (0 to 100).
@@ -100,6 +102,9 @@ pub(crate) fn isotopologues(generation: Generation) -> Worst {
     worst
 }
 
+/// What a browser and a machine must agree about: see [`hash`].
+pub(crate) const HASH: u64 = 5_851_256_492_057_598_109;
+
 /// One number out of the bits of many patterns, which a browser must find too.
 pub(crate) fn hash() -> u64 {
     let golden: Value = serde_json::from_str(GOLDEN).unwrap();
@@ -122,4 +127,21 @@ pub(crate) fn hash() -> u64 {
         }
     }
     hash
+}
+
+/// Compares all half widths of windows, and says how many there were.
+pub(crate) fn half_widths() -> usize {
+    let golden: Value = serde_json::from_str(HALF_WIDTHS).unwrap();
+    let golden = golden.as_array().unwrap();
+    for entry in golden {
+        let number = |name: &str| entry[name].as_f64().unwrap();
+        let analyzer: Analyzer = entry["instrument"].as_str().unwrap().parse().unwrap();
+        let found = Scoring::V2.half_width(analyzer, number("mz"), number("ppm"));
+        let expected = number("half_width");
+        assert!(
+            (found - expected).abs() <= 4e-16 * expected,
+            "{entry}: {found}"
+        );
+    }
+    golden.len()
 }

@@ -2,3 +2,5 @@
 
 mod images;
 mod parts;
+mod scores;
+mod table;

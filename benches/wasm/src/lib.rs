@@ -1,6 +1,9 @@
-//! Kernels behind exports that `benches/wasm/median.mjs` and `benches/wasm/ion.mjs` time.
+//! Kernels behind exports that the scripts of `benches/wasm` time.
 
 pub mod ion;
+#[path = "../../sample/ions.rs"]
+mod ions;
+pub mod isotope;
 #[path = "../../sample/lines.rs"]
 mod lines;
 

@@ -11,10 +11,6 @@ use crate::store::head::Head;
 /// Ions of a batch but the last of a shard.
 pub const BATCH: u32 = 512;
 
-/// How far below its lightest isotopologue a centroid may lie, of its m/z: that of a crooked peak does by a
-/// tenth of it.
-const MARGIN: f64 = 2e-6;
-
 /// An ion that is to be annotated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
@@ -249,7 +245,7 @@ impl<'f> Frame<'f> {
             return u32::MAX;
         }
         let lowest = self.ions.lowest(position).unwrap_or(0.0);
-        let least = lowest - lowest * MARGIN - self.ions.request().half_width(lowest);
+        let least = lowest - self.ions.request().half_width(lowest);
         narrow(self.head.blocks.partition_point(|entry| entry.last < least))
     }
 }

@@ -73,7 +73,7 @@ impl Ions {
                 request.instrument,
                 request.scoring.generation(),
                 request.charge,
-            ),
+            )?,
             entries: Vec::new(),
             impossible: 0,
             chosen: Vec::new(),

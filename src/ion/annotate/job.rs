@@ -155,7 +155,7 @@ impl AnnotateJob {
         let sheet = Sheet::new(&head, ions.request(), &mut budget)?;
         let shelf = Shelf::new(&head, shares.blocks, &mut budget)?;
         Ok(Self {
-            patterns: patterns(&ions),
+            patterns: patterns(&ions)?,
             shelf,
             held: Held::default(),
             sheet,

@@ -28,7 +28,7 @@ pub fn plan(head: &Rc<Head>, ions: &Rc<Ions>, shard: Range<u32>, wish: &Wish) ->
     let mut budget = Budget::new(wish.memory);
     budget.reserve(shares.program, "the program")?;
     let mut shelf = Shelf::new(head, shares.blocks, &mut budget)?;
-    let mut patterns = patterns(ions);
+    let mut patterns = patterns(ions)?;
     let frame = Frame::new(head, ions, &shelf, shard.end);
     let (mut start, mut batches) = (shard.start, 0);
     while start < shard.end {
@@ -72,7 +72,7 @@ pub(super) fn check(ions: &Ions, shard: &Range<u32>) -> Result<()> {
 }
 
 /// What computes the patterns of a request.
-pub(super) fn patterns(ions: &Ions) -> Patterns {
+pub(super) fn patterns(ions: &Ions) -> Result<Patterns> {
     let request = ions.request();
     Patterns::new(
         request.instrument,

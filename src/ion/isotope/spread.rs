@@ -23,6 +23,7 @@ pub(super) struct Spread {
     most_probable: [u32; MOST_ISOTOPES],
     counts: [u32; MOST_ISOTOPES],
     least: f64,
+    listed: usize,
     /// Mass in Da of the most probable way.
     pub(super) mass: f64,
 }
@@ -37,6 +38,7 @@ impl Spread {
             most_probable: [0; MOST_ISOTOPES],
             counts: [0; MOST_ISOTOPES],
             least: LEAST_SHARE,
+            listed: 1,
             mass: 0.0,
         };
         for (place, isotope) in atom.isotopes().iter().take(MOST_ISOTOPES).enumerate() {
@@ -89,7 +91,7 @@ impl Spread {
         };
         grow(list, 1)?;
         list.push(most_probable);
-        self.walk(most_probable, last, last, start, list)?;
+        self.walk(most_probable, last, last, list)?;
         list[start..]
             .sort_unstable_by(|a, b| b.share.total_cmp(&a.share).then(a.mz.total_cmp(&b.mz)));
         Ok(())
@@ -97,44 +99,59 @@ impl Spread {
 
     /// Lists what is one or more moves away from where `counts` is.
     ///
-    /// `gains` and `loses` are the first isotopes that have more, or fewer, atoms than in the most probable way: a
-    /// move goes to one that is not behind `gains`, from one that is not behind `loses`.
+    /// `gains` and `loses` are the first isotopes that have more, or fewer, atoms than in the most probable way:
+    /// a move goes to one that is not behind `gains`, from one that is not behind `loses`. Moves between
+    /// these two are left out, because who called goes on with them; so this nests no deeper than there
+    /// are isotopes on both sides.
     fn walk(
         &mut self,
         here: Isotopologue,
         gains: usize,
         loses: usize,
-        start: usize,
         list: &mut Vec<Isotopologue>,
     ) -> Result<(), Short> {
         for to in 0..=gains {
-            if self.counts[to] < self.most_probable[to] {
-                continue;
-            }
             for from in 0..=loses {
-                let atoms = self.counts[from];
-                if from == to || atoms == 0 || atoms > self.most_probable[from] {
-                    continue;
+                if from != to && (to, from) != (gains, loses) {
+                    self.chain(here, to, from, list)?;
                 }
-                let ratio = f64::from(atoms) / f64::from(self.counts[to] + 1);
-                let share = here.share * ratio * (self.abundances[to] / self.abundances[from]);
-                if share < self.least {
-                    continue;
-                }
-                if list.len() - start >= MOST_ISOTOPOLOGUES {
-                    return Err(Short::Many);
-                }
-                let mz = here.mz + (self.masses[to] - self.masses[from]);
-                let there = Isotopologue { mz, share };
-                grow(list, 1)?;
-                list.push(there);
-                self.counts[to] += 1;
-                self.counts[from] -= 1;
-                self.walk(there, to, from, start, list)?;
-                self.counts[to] -= 1;
-                self.counts[from] += 1;
             }
         }
+        Ok(())
+    }
+
+    /// Moves atom after atom from one isotope to another, as long as that is probable enough, lists each of
+    /// these ways and what is further away, and moves the atoms back.
+    fn chain(
+        &mut self,
+        mut here: Isotopologue,
+        to: usize,
+        from: usize,
+        list: &mut Vec<Isotopologue>,
+    ) -> Result<(), Short> {
+        if self.counts[to] < self.most_probable[to] || self.counts[from] > self.most_probable[from]
+        {
+            return Ok(());
+        }
+        let before = (self.counts[to], self.counts[from]);
+        while self.counts[from] > 0 {
+            let ratio = f64::from(self.counts[from]) / f64::from(self.counts[to] + 1);
+            here.share *= ratio * (self.abundances[to] / self.abundances[from]);
+            if here.share < self.least {
+                break;
+            }
+            here.mz += self.masses[to] - self.masses[from];
+            self.counts[to] += 1;
+            self.counts[from] -= 1;
+            self.listed += 1;
+            if self.listed > MOST_ISOTOPOLOGUES {
+                return Err(Short::Many);
+            }
+            grow(list, 1)?;
+            list.push(here);
+            self.walk(here, to, from, list)?;
+        }
+        (self.counts[to], self.counts[from]) = before;
         Ok(())
     }
 }

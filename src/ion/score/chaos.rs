@@ -146,38 +146,54 @@ impl Chaos {
         let Some(levels) = Levels::below(image.values, self.levels) else {
             return f64::NAN;
         };
-        let mut positive = 0;
-        let batches = image.pixels.chunks(BATCH).zip(image.values.chunks(BATCH));
-        for (pixels, values) in batches {
-            let mut codes = [0; BATCH];
-            levels.codes(values, &mut codes);
-            for (pixel, code) in pixels.iter().zip(codes) {
-                let at = *pixel as usize;
-                if let Some(place) = self.codes.get_mut(at) {
-                    *place = code;
-                }
-                if let Some(touched) = self.touched.get_mut(at / BATCH) {
-                    *touched = true;
-                }
-                positive += usize::from(code > 0);
-            }
+        // With so many pixels the rows that have none of them are not worth looking for.
+        let many = image.pixels.len() > self.codes.len() / 16;
+        let positive = self.lay(image, &levels);
+        if many {
+            self.touched.fill(true);
+        } else {
+            self.touch(image.pixels, true);
         }
         let measure = self.count(positive);
-        if image.pixels.len() > self.codes.len() / 16 {
+        if many {
             self.codes.fill(0);
             self.touched.fill(false);
         } else {
             for pixel in image.pixels {
-                let at = *pixel as usize;
-                if let (Some(code), Some(touched)) =
-                    (self.codes.get_mut(at), self.touched.get_mut(at / BATCH))
-                {
+                if let Some(code) = self.codes.get_mut(*pixel as usize) {
                     *code = 0;
-                    *touched = false;
+                }
+            }
+            self.touch(image.pixels, false);
+        }
+        measure
+    }
+
+    /// Writes the codes of an image; how many of its pixels are positive.
+    fn lay(&mut self, image: Sparse<'_>, levels: &Levels) -> usize {
+        let mut positive = 0;
+        for (pixels, values) in image.pixels.chunks(BATCH).zip(image.values.chunks(BATCH)) {
+            let mut codes = [0; BATCH];
+            levels.codes(values, &mut codes);
+            positive += codes
+                .iter()
+                .map(|code| usize::from(*code > 0))
+                .sum::<usize>();
+            for (pixel, code) in pixels.iter().zip(codes) {
+                if let Some(place) = self.codes.get_mut(*pixel as usize) {
+                    *place = code;
                 }
             }
         }
-        measure
+        positive
+    }
+
+    fn touch(&mut self, pixels: &[u32], touched: bool) {
+        for pixel in pixels {
+            if let Some(place) = self.touched.get_mut(*pixel as usize / BATCH) {
+                *place = touched;
+            }
+        }
     }
 
     /// The measure of the codes as they are.

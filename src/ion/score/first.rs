@@ -1,11 +1,9 @@
 //! The first isotope's image, laid out so that others can be compared with it pixel by pixel.
 
 use super::Sparse;
+use super::lanes::{LANES, count, filled, summed};
 use crate::budget::Budget;
 use crate::error::Result;
-
-/// Sums that are kept side by side, so that one addition need not wait for the other. The order is part of the result.
-const LANES: usize = 8;
 
 /// Deviations are about the mean over all acquired pixels, of which most may be zeros that no list has.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,9 +31,9 @@ impl Reading<'_> {
     }
 
     fn moments(&self) -> Moments {
-        let mean = summed(self.image.values, |value| self.value(*value)) / self.acquired;
+        let mean = summed(self.image.values, |value| self.value(value)) / self.acquired;
         let squares = summed(self.image.values, |value| {
-            let off = self.value(*value) - mean;
+            let off = self.value(value) - mean;
             off * off
         });
         let zeros = self.acquired - count(self.image.values.len());
@@ -93,7 +91,7 @@ impl First {
     /// How it compares with itself.
     pub(super) fn itself(&self, first: Reading<'_>) -> Likeness {
         Likeness {
-            within: summed(first.image.values, |value| first.value(*value).max(0.0)),
+            within: summed(first.image.values, |value| first.value(value).max(0.0)),
             correlation: if self.varies() { 1.0 } else { 0.0 },
         }
     }
@@ -108,16 +106,25 @@ impl First {
         let Sparse { pixels, values } = other.image;
         let Moments { mean, spread } = self.moments;
         // The sum of the products of both deviations: the other's mean falls out, as the first's deviations sum to 0.
-        let (mut within, mut product) = ([0.0; 2], [0.0; 2]);
-        for (at, (pixel, value)) in pixels.iter().zip(values).enumerate() {
-            let value = other.value(*value);
-            let first = self.values.get(*pixel as usize).copied().unwrap_or(0.0);
-            within[at % 2] += if first > 0.0 { value } else { 0.0 };
-            product[at % 2] += (f64::from(first) - mean) * value;
+        let (mut within, mut product) = ([0.0; LANES], [0.0; LANES]);
+        let mut add = |pixels: &[u32; LANES], values: &[f32; LANES]| {
+            let first = pixels.map(|pixel| self.values.get(pixel as usize).copied().unwrap_or(0.0));
+            for lane in 0..LANES {
+                let value = other.value(values[lane]);
+                within[lane] += if first[lane] > 0.0 { value } else { 0.0 };
+                product[lane] += (f64::from(first[lane]) - mean) * value;
+            }
+        };
+        let (whole_pixels, pixels) = pixels.as_chunks();
+        let (whole_values, values) = values.as_chunks();
+        for (pixels, values) in whole_pixels.iter().zip(whole_values) {
+            add(pixels, values);
         }
-        let correlation = (product[0] + product[1]) / (spread * other.moments().spread).sqrt();
+        add(&filled(pixels), &filled(values));
+        let [within, product]: [f64; 2] = [within, product].map(|lanes| lanes.iter().sum());
+        let correlation = product / (spread * other.moments().spread).sqrt();
         Likeness {
-            within: within[0] + within[1],
+            within,
             correlation: if self.varies() && correlation.is_finite() {
                 correlation
             } else {
@@ -134,26 +141,4 @@ impl First {
             }
         }
     }
-}
-
-/// The sum of what `term` makes of each value.
-#[inline]
-pub(super) fn summed(values: &[f32], term: impl Fn(&f32) -> f64) -> f64 {
-    let (whole, rest) = values.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for chunk in whole {
-        for (sum, value) in sums.iter_mut().zip(chunk) {
-            *sum += term(value);
-        }
-    }
-    for (sum, value) in sums.iter_mut().zip(rest) {
-        *sum += term(value);
-    }
-    sums.iter().sum()
-}
-
-/// A number of pixels.
-#[expect(clippy::cast_precision_loss, reason = "pixels are fewer than 2^32")]
-pub(super) fn count(len: usize) -> f64 {
-    len as f64
 }

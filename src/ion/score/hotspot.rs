@@ -68,19 +68,77 @@ pub(super) fn selected(values: &mut [f32], acquired: u64) -> f32 {
 /// The value of a rank, 0 for the least; beyond the last it is the largest.
 fn ranked(values: &mut [f32], acquired: u64, rank: u64) -> f32 {
     let rank = rank.min(acquired.saturating_sub(1));
-    let len = values.len() as u64;
     let negative = values.iter().filter(|value| **value < 0.0).count() as u64;
     let positive = values.iter().filter(|value| **value > 0.0).count() as u64;
     let above = acquired - rank;
     let place = if rank < negative {
         rank
-    } else if above <= positive {
-        len - above
+    } else if (1..=positive).contains(&above) {
+        values.len() as u64 - above
     } else {
         return 0.0;
     };
-    let Ok(place) = usize::try_from(place) else {
-        return 0.0;
-    };
-    *values.select_nth_unstable_by(place, f32::total_cmp).1
+    usize::try_from(place).map_or(0.0, |place| {
+        *values.select_nth_unstable_by(place, f32::total_cmp).1
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The percentile by sorting everything.
+    fn sorted(values: &[f32], acquired: usize) -> f32 {
+        let mut all: Vec<f64> = values.iter().map(|value| f64::from(*value)).collect();
+        all.resize(acquired, 0.0);
+        all.sort_by(f64::total_cmp);
+        let rank = 0.99 * (acquired - 1) as f64;
+        let low = rank as usize;
+        let (one, other) = (all[low], all[(low + 1).min(acquired - 1)]);
+        (one + (other - one) * (rank - low as f64)) as f32
+    }
+
+    #[test]
+    fn the_percentile_is_that_of_all_pixels() {
+        let mut seed = 1_u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 8) as f32 / (1 << 24) as f32
+        };
+        for acquired in [1, 2, 3, 50, 99, 100, 101, 102, 199, 200, 201, 202, 1000] {
+            for filled in [0, 1, 2, 3, acquired / 2, acquired - 1, acquired] {
+                for shift in [0.0, 0.3, 0.999, 2.0] {
+                    let len = filled.min(acquired);
+                    let mut values: Vec<f32> = (0..len).map(|_| next() - shift).collect();
+                    let expected = sorted(&values, acquired);
+                    let found = selected(&mut values, acquired as u64);
+                    assert!(
+                        (found - expected).abs() < 1e-6,
+                        "{len} of {acquired} pixels"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_twelve_pixels_eight_that_were_acquired_count() {
+        let image = [
+            1.0,
+            2.0,
+            f32::NAN,
+            f32::NAN,
+            3.0,
+            4.0,
+            f32::NAN,
+            f32::NAN,
+            5.0,
+            6.0,
+            7.0,
+            8.0,
+        ];
+        assert_eq!(threshold(&image).unwrap(), 7.93);
+        assert_eq!(threshold(&[]).unwrap(), 0.0);
+        assert_eq!(threshold(&[f32::NAN]).unwrap(), 0.0);
+    }
 }

@@ -1,5 +1,7 @@
 //! The levels that chaos cuts an image at, and how many of them a value exceeds.
 
+use super::lanes::largest;
+
 /// The most levels there may be: the reference's own limit.
 pub(super) const MOST: u8 = 32;
 
@@ -44,9 +46,7 @@ impl Levels {
 
     /// Levels below the largest of these values; none if no value is positive.
     pub(super) fn below(values: &[f32], count: u8) -> Option<Self> {
-        let max = values
-            .iter()
-            .fold(0.0, |max, value| if *value > max { *value } else { max });
+        let max = largest(values);
         (max > 0.0).then(|| Self::new(max.min(f32::MAX), count))
     }
 

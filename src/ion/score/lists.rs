@@ -1,7 +1,8 @@
 //! Dense images in memory as the lists that scores are taken of.
 
 use super::Sparse;
-use super::first::{First, Likeness, Reading, count};
+use super::first::{First, Likeness, Reading};
+use super::lanes::count;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 

@@ -12,6 +12,7 @@ mod closing;
 mod first;
 mod forest;
 pub mod hotspot;
+mod lanes;
 mod levels;
 mod lists;
 pub mod mass;

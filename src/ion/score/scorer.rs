@@ -1,8 +1,9 @@
 //! All scores of one ion after another.
 
 use super::chaos::{Chaos, settled};
-use super::first::{First, Likeness, Reading, summed};
+use super::first::{First, Likeness, Reading};
 use super::hotspot::selected;
+use super::lanes::{largest, least, summed};
 use super::spatial::averaged;
 use super::spectral::fit;
 use super::{Area, Metrics, PEAKS, Sparse};
@@ -161,11 +162,9 @@ impl Scorer {
     /// Totals, least and largest values.
     fn sum_up(images: &[Sparse<'_>; PEAKS], metrics: &mut Metrics) {
         for (at, Sparse { values, .. }) in images.iter().enumerate() {
-            let least = |min: f32, value: &f32| if *value < min { *value } else { min };
-            let largest = |max: f32, value: &f32| if *value > max { *value } else { max };
-            metrics.min[at] = f64::from(values.iter().fold(0.0, least));
-            metrics.max[at] = f64::from(values.iter().fold(0.0, largest));
-            metrics.total[at] = summed(values, |value| f64::from(*value));
+            metrics.min[at] = f64::from(least(values));
+            metrics.max[at] = f64::from(largest(values));
+            metrics.total[at] = summed(values, f64::from);
         }
     }
 

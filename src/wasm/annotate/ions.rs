@@ -1,5 +1,6 @@
 //! All ions of a list, and what is done with them.
 
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use js_sys::{Array, Uint32Array};
@@ -8,7 +9,6 @@ use wasm_bindgen::prelude::*;
 use super::job::{Annotating, read_wish, told as plan_told};
 use super::list::{Molecules, told};
 use super::request::read_request;
-use crate::error::Error;
 use crate::ion::annotate::{self, AnnotateJob};
 use crate::wasm::record::Record;
 use crate::wasm::store::Store;
@@ -61,10 +61,11 @@ impl Ions {
     #[must_use]
     pub fn fingerprint(&self, store: &Store) -> String {
         let both = [self.ions.fingerprint(), store.head.digest];
-        both.iter()
-            .flatten()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        both.iter().flatten().fold(String::new(), |mut text, byte| {
+            // Writing to a string does not fail.
+            let _written = write!(text, "{byte:02x}");
+            text
+        })
     }
 
     /// Ranges of the order that can be scored apart from each other: `[from, to, from, to, …]`.

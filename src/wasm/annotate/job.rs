@@ -57,8 +57,8 @@ impl Annotating {
 }
 
 fn saved(save: &Save<'_>) -> JsValue {
-    let targets = records(save.targets, Scored::BYTES, |scored| scored.to_bytes());
-    let decoys = records(save.decoys, Decoy::BYTES, |decoy| decoy.to_bytes());
+    let targets = records(save.targets, Scored::BYTES, Scored::to_bytes);
+    let decoys = records(save.decoys, Decoy::BYTES, Decoy::to_bytes);
     Record::new()
         .with("targets", &targets)
         .with("decoys", &decoys)
