@@ -138,6 +138,7 @@ fn a_fault_says_where_and_why() {
         ("C..H", "character 3: no atoms between two \".\""),
         ("C.2", "character 4: no atoms after the last \".\""),
         ("C=", ""),
+        ("==", "character 3: there are no atoms"),
         (
             "C-2",
             "character 2: a charge; leave it out, and state it by the adduct ([M]+, [M]-)",
@@ -231,6 +232,7 @@ fn modifiers_are_refused_with_the_place() {
         ("+Cx2", "character 2: \"Cx\" is not an element"),
         ("+", "character 2: there is no formula"),
         ("+H-", "character 4: there is no formula"),
+        ("+2", "character 3: there are no atoms"),
         ("+H--H", "character 4: there is no formula"),
         ("-H2O+Xx", "character 6: \"Xx\" is not an element"),
         ("[M+Xx]+", "character 4: \"Xx\" is not an element"),

@@ -12,3 +12,4 @@
 )]
 
 mod results_cases;
+mod results_vectors;

@@ -8,7 +8,7 @@ use super::text::Json;
 use crate::ion::fdr::level::{LEVELS, nearest};
 
 /// The version of `annotations.json`.
-pub const VERSION: u32 = 1;
+const VERSION: u32 = 1;
 
 impl Annotations {
     /// The beginning of `annotations.json`, up to where the rows come.

@@ -1,6 +1,8 @@
 //! The images file: what is written is read, by few ranges; what is damaged is refused.
 
 use std::ops::Range;
+use std::path::Path;
+use std::process::Command;
 
 use proptest::prelude::*;
 use sectile::budget::Budget;
@@ -12,6 +14,7 @@ use sectile::results::images::{Easel, Frame, HEAD_READ, Index, Merge, Open, Pict
 use sectile::results::part::Identity;
 use sectile::results::part::images::{self, Pictures, Scan};
 use sectile::store::head::Mask;
+use serde_json::Value;
 
 pub(super) const FRAME: Frame = Frame {
     width: 6,
@@ -201,6 +204,53 @@ fn check_values(body: &[u8], found: &sectile::results::images::Peak, ion: u32, p
             (f64::from(*value) - back).abs() <= step * 1.001,
             "{value} {back}"
         );
+    }
+}
+
+#[test]
+fn a_reader_of_sixty_lines_sees_the_same() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_images.py");
+    assert!(std::fs::read_to_string(&script).unwrap().lines().count() <= 60);
+    let python = std::env::var("SECTILE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    if Command::new(&python).arg("--version").output().is_err() {
+        println!("skipped: there is no {python}; name one in SECTILE_PYTHON");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("case.sectile-images");
+    let file = merged(&ALL, &[part(0..15, &ALL)]);
+    std::fs::write(&path, &file).unwrap();
+    let run = Command::new(&python)
+        .arg(&script)
+        .arg(&path)
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let (index, _) = open(&file, true).unwrap();
+    assert_eq!((&json["width"], &json["height"]), (&6.into(), &5.into()));
+    assert_eq!(json["store"], "07".repeat(32));
+    let ions = json["ions"].as_array().unwrap();
+    assert_eq!(ions.len(), 15);
+    for (n, (json, entry)) in ions.iter().zip(&index.entries).enumerate() {
+        let (formula, modifier) = index.name(n);
+        assert_eq!(json["name"], serde_json::json!([formula, modifier]));
+        assert!((json["msm"].as_f64().unwrap() - entry.msm).abs() < 1e-15);
+        for (json, peak) in json["peaks"].as_array().unwrap().iter().zip(entry.peaks) {
+            assert_eq!(json["high"].as_f64().unwrap() as f32, peak.max);
+            let Range { start, end } = peak.range();
+            if peak.bytes == 0 {
+                assert!(json["codes"].is_null());
+                continue;
+            }
+            let tile = png::decode(&file[start as usize..end as usize], 1 << 20).unwrap();
+            assert_eq!(json["codes"], serde_json::json!(tile.codes));
+            assert_eq!(json["alpha"], serde_json::json!(tile.alpha));
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use sectile::results::part::scores::{self, Block, Reached, Scan};
 use sectile::results::part::{HEADER, Identity};
 
 use super::images::identity;
-use super::table::scored;
+use crate::results_vectors::scored;
 
 /// A shard's file of three saves: position 5, 5 and 15.
 fn saved() -> (Vec<u8>, Vec<(Block, Reached)>) {

@@ -3,133 +3,18 @@
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use sectile::error::{Error, Result};
-use sectile::ion::annotate::{Decoy, Ions, Request, Scored};
-use sectile::ion::database::{Formula, Molecule, Molecules, Separator};
+use sectile::error::Error;
+use sectile::ion::annotate::{Decoy, Scored};
 use sectile::ion::fdr::estimate::{self, Rule, estimate};
-use sectile::ion::formula::Composition;
-use sectile::ion::formula::modifier::Modifier;
-use sectile::ion::isotope::{Analyzer, Instrument};
-use sectile::ion::score::Metrics;
 use sectile::ion::scoring::Scoring;
-use sectile::results::{Annotations, Provenance, Table};
+use sectile::results::{Annotations, Table};
 use serde_json::Value;
 
-/// Names that a table has to survive.
-const NAMES: [Option<&str>; 4] = [
-    Some("D-Glucose, \"dextrose\""),
-    None,
-    Some("Übermensch\tβ-D\u{1}\r\nline"),
-    Some("plain"),
-];
+use crate::results_vectors::{FORMULAS, HASH, all, hash, ions, place, provenance, scored, table};
 
-fn list(formulas: &[&str]) -> Rc<Molecules> {
-    let mut texts = formulas.to_vec();
-    texts.sort_unstable();
-    let molecules = texts.iter().enumerate().flat_map(|(n, _)| {
-        let twice = (n % 2 == 0).then(|| Molecule {
-            id: Some(format!("X{n}")),
-            name: None,
-        });
-        let one = Molecule {
-            id: (n % 3 != 0).then(|| format!("HMDB{n};\\")),
-            name: NAMES[n % 4].map(str::to_owned),
-        };
-        [Some(one), twice]
-    });
-    let mut at = 0;
-    let formulas = texts.iter().enumerate().map(|(n, text)| {
-        let from = at;
-        at += 1 + u32::from(n % 2 == 0);
-        Formula {
-            text: (*text).to_owned(),
-            composition: Composition::parse(text).unwrap(),
-            molecules: from..at,
-        }
-    });
-    Rc::new(Molecules {
-        formulas: formulas.collect(),
-        molecules: molecules.flatten().collect(),
-        rejected: vec![],
-        rejected_rows: 0,
-        rows: texts.len() as u64,
-        separator: Separator::None,
-        columns: vec![],
-        warnings: vec!["a \"list\"".to_owned()],
-    })
-}
-
-fn ions(formulas: &[&str], targets: &[&str], decoys: u8, scoring: Scoring) -> Rc<Ions> {
-    let targets = targets
-        .iter()
-        .map(|text| Modifier::parse(text).unwrap())
-        .collect();
-    let instrument = Instrument::new(Analyzer::Orbitrap, 140_000.0).unwrap();
-    let request = Request {
-        decoys,
-        scoring,
-        ..Request::new(targets, instrument, 1)
-    };
-    Rc::new(Ions::new(list(formulas), request, 64 << 20).unwrap())
-}
-
-/// The place of an ion in the order.
-fn place(ions: &Ions, formula: &str, modifier: &str) -> u32 {
-    let molecules = ions.molecules();
-    let places = (0..ions.len()).find(|place| {
-        let ion = ions.ion(*place).unwrap();
-        let modifiers = ions.decoys_chosen().modifiers();
-        molecules.formulas[ion.formula as usize].text == formula
-            && modifiers[usize::from(ion.modifier)].to_string() == modifier
-    });
-    places.unwrap()
-}
-
-pub(super) fn scored(ion: u32, msm: f64) -> Scored {
-    let n = f64::from(ion);
-    Scored {
-        ion,
-        mz: [180.063_388_1 + n, 181.066_7 + n, 182.07 + n, 0.0],
-        theory: [100.0, 6.5, 1.0 / 3.0, 0.0],
-        metrics: Metrics {
-            chaos: 0.9,
-            spatial: 0.8,
-            spectral: msm / 0.72,
-            msm,
-            total: [1.234_567_890_123e15, 1.5e20, 0.1 + 0.2, 0.0],
-            min: [0.0, -0.0, 1e-9, 0.0],
-            max: [17.0, 2.5, 1e-5, 0.0],
-        },
-        mz_err_abs: -0.000_123,
-        mz_err_rel: 4.5e-7,
-        overlap: ion % 2 == 0,
-    }
-}
-
-const FORMULAS: [&str; 5] = ["C6H12O6", "C6H10O5", "C10H20O2", "C2H4", "H2O"];
-
-/// All targets and decoys with scores that few of them share.
-fn all(ions: &Ions) -> (Vec<Scored>, Vec<Decoy>) {
-    let (mut targets, mut decoys) = (Vec::new(), Vec::new());
-    for place in 0..ions.len() {
-        let msm = f64::from(1 + place * 7 % 10) / 11.0;
-        if ions.is_target(ions.ion(place).unwrap()) {
-            targets.push(scored(place, msm));
-        } else if place % 3 == 0 {
-            decoys.push(Decoy {
-                ion: place,
-                msm: msm / 2.0,
-            });
-        }
-    }
-    (targets, decoys)
-}
-
-fn table(ions: &Rc<Ions>, targets: &[Scored], decoys: &[Decoy]) -> Result<Annotations> {
-    let mut table = Table::new(Rc::clone(ions), 1 << 20);
-    table.take_targets(targets)?;
-    table.take_decoys(decoys)?;
-    table.finish()
+#[test]
+fn bytes_are_those_of_a_browser() {
+    assert_eq!(hash(), HASH);
 }
 
 #[test]
@@ -371,22 +256,6 @@ fn csv_parses_back() {
     }
     assert!(text.contains("\"D-Glucose, \"\"dextrose\"\"\""));
     assert!(!text.contains("-0,") && !text.contains("NaN"));
-}
-
-fn provenance() -> Provenance {
-    Provenance {
-        program: "sectile 0".to_owned(),
-        store: "https://host/a \"b\".sectile".to_owned(),
-        store_sha256: [0xAB; 32],
-        source: "a\\b.imzML".to_owned(),
-        width: 6,
-        height: 5,
-        spectra: 27,
-        polarity: "positive".to_owned(),
-        instrument: None,
-        list: "list\u{2028}.csv".to_owned(),
-        list_sha256: Some([1; 32]),
-    }
 }
 
 #[test]

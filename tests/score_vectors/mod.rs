@@ -176,6 +176,48 @@ pub(crate) fn chaos_is_labelled(sizes: &[(usize, usize)]) {
     }
 }
 
+/// A scorer gives an image's chaos as the function on arrays does, whatever image it had before.
+pub(crate) fn lists_have_the_chaos_of_arrays(sizes: &[(usize, usize)]) {
+    let mut dice = Dice(23);
+    for (width, height) in sizes.iter().copied() {
+        let (wide, high) = (width as u32, height as u32);
+        let mut scorer = scorer(wide, high);
+        for (name, image) in images(&mut dice, width, height) {
+            let mut touched: Vec<u32> = (0..wide * high).collect();
+            touched.retain(|pixel| image[*pixel as usize] != 0.0);
+            // In any order.
+            for at in (1..touched.len()).rev() {
+                touched.swap(at, dice.below(at as u64 + 1) as usize);
+            }
+            let values: Vec<f32> = touched.iter().map(|pixel| image[*pixel as usize]).collect();
+            let first = Sparse {
+                pixels: &touched,
+                values: &values,
+            };
+            let lists = [first, first, Sparse::default(), Sparse::default()];
+            let found = scorer.score(&[4.0, 3.0, 0.0, 0.0], &lists, true).unwrap();
+            let expected = chaos(&image, wide, high, 30).unwrap();
+            assert_eq!(found.chaos, expected, "{name} of {width}×{height}");
+        }
+    }
+}
+
+/// A scorer of images in which every pixel was acquired.
+pub(crate) fn scorer(width: u32, height: u32) -> Scorer {
+    let area = Area {
+        width,
+        height,
+        acquired: u64::from(width) * u64::from(height),
+    };
+    let options = Options::default();
+    Scorer::new(
+        area,
+        options,
+        &mut Budget::new(Scorer::bytes(area, options)),
+    )
+    .unwrap()
+}
+
 /// A number that the bits of many scores make: what a browser and a machine must agree about.
 pub(crate) const BITS: u64 = 14_020_978_721_728_353_373;
 

@@ -8,6 +8,9 @@ pub mod isotope;
 mod lines;
 
 mod dataset;
+#[path = "../../sample/images.rs"]
+mod images;
+mod score;
 
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::median::{Kernel, Samples, nanmedian};

@@ -15,9 +15,11 @@
 
 mod batch;
 pub mod buffer;
+mod course;
 mod held;
 mod ions;
 mod job;
+mod output;
 mod plan;
 mod record;
 mod request;
@@ -29,7 +31,8 @@ mod wish;
 pub use batch::BATCH;
 pub use buffer::{ImageBuffer, Kept, KeptImage};
 pub use ions::{Ion, Ions};
-pub use job::{AnnotateJob, Output, Save};
+pub use job::AnnotateJob;
+pub use output::{Output, Save};
 pub use plan::plan;
 pub use record::{Decoy, Scored};
 pub use request::Request;

@@ -57,7 +57,7 @@ impl Shares {
             .saturating_add(ions.bytes())
             .saturating_add(u64::from(wish.in_flight) * CHUNK)
             .saturating_add(Patterns::BYTES)
-            .saturating_add((AHEAD + 2) * batch)
+            .saturating_add((AHEAD as u64 + 2) * batch)
             .saturating_add(scores);
         let fixed = program
             .saturating_add(Shelf::bytes(head))

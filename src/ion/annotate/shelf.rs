@@ -13,7 +13,7 @@ use crate::ion::draft::length;
 use crate::store::head::Head;
 
 /// Groups that may be on their way while one is worked on.
-pub(super) const AHEAD: u64 = 3;
+pub(super) const AHEAD: usize = 3;
 
 /// Most bytes of one request, where the budget allows them.
 const REQUEST: u64 = 1 << 20;
@@ -104,17 +104,14 @@ impl Shelf {
     /// Takes the next group: the blocks that it needs, as disjoint ascending ranges that fit into the room; no later
     /// group needs a block before `floor`.
     pub(super) fn take(&mut self, head: &Head, need: Vec<Range<u32>>, floor: u32) -> Turn {
-        let number = self.cost.groups;
-        let under_way = self.recent.len() as u64;
         let mut turn = Turn::default();
-        for waiting in 0..=under_way {
-            turn.after = number - under_way + waiting;
-            let pinned = self.recent.range(to_usize(waiting)..);
-            if let Some((drops, runs)) = self.fit(head, pinned, &need, floor) {
+        for waiting in 0..=self.recent.len() {
+            turn.after = self.cost.groups - (self.recent.len() - waiting) as u64;
+            if let Some((drops, runs)) = self.fit(head, waiting, &need, floor) {
                 (turn.drops, turn.runs) = (drops, runs);
                 break;
             }
-            if waiting == under_way {
+            if waiting == self.recent.len() {
                 // Runs that the group shares with earlier ones bring too much besides: all is read anew.
                 turn.drops = self.held.iter().map(|run| run.blocks.start).collect();
                 turn.runs = self.missing(head, &need, &turn.drops);
@@ -122,22 +119,24 @@ impl Shelf {
         }
         self.carry_out(head, &turn);
         self.recent.push_back(need);
-        if self.recent.len() as u64 > AHEAD {
+        if self.recent.len() > AHEAD {
             self.recent.pop_front();
         }
         turn
     }
 
-    /// What is put away and read if the `pinned` groups are under way; `None` if that is more than there is room for.
-    fn fit<'p>(
+    /// What is put away and read if all recent groups but the first `done` are under way; `None` if that is more than
+    /// there is room for.
+    fn fit(
         &self,
         head: &Head,
-        pinned: impl Iterator<Item = &'p Vec<Range<u32>>> + Clone,
+        done: usize,
         need: &[Range<u32>],
         floor: u32,
     ) -> Option<(Vec<u32>, Vec<Range<u32>>)> {
         let free = |run: &&Run| {
-            !touches(need, &run.blocks) && !pinned.clone().any(|need| touches(need, &run.blocks))
+            let mut pinned = self.recent.range(done..);
+            !touches(need, &run.blocks) && !pinned.any(|need| touches(need, &run.blocks))
         };
         let over = |run: &&Run| run.blocks.end <= floor;
         let mut drops: Vec<u32> = (self.held.iter().filter(free).filter(over))
@@ -231,8 +230,4 @@ pub(super) fn bytes_of(head: &Head, run: &Range<u32>) -> u64 {
 fn touches(need: &[Range<u32>], run: &Range<u32>) -> bool {
     let at = need.partition_point(|range| range.end <= run.start);
     need.get(at).is_some_and(|range| range.start < run.end)
-}
-
-fn to_usize(count: u64) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
 }

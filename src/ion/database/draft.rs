@@ -56,6 +56,13 @@ impl Draft {
         }
     }
 
+    /// Reserves what the names of the columns take.
+    pub(super) fn header(&mut self, columns: &Columns) -> Result<()> {
+        let names = columns.names.iter();
+        let bytes: usize = names.map(|name| size_of::<String>() + name.len()).sum();
+        self.budget.reserve(bytes as u64, WHAT)
+    }
+
     /// Takes a row in, or notes why it cannot be.
     pub(super) fn row(&mut self, row: &Row, columns: &Columns) -> Result<()> {
         if !row.filled {

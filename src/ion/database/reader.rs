@@ -28,7 +28,8 @@ use crate::ion::database::rows::Rows;
 ///
 /// # Cost
 /// One pass, pieces of any size with the same outcome. Memory: about 150 bytes and the texts for each row,
-/// within the budget; up to 64 KiB for a first line, 48 KiB for a row.
+/// within the budget; beside it while they are read up to 64 KiB of a first line and its columns, and 48 KiB
+/// of a row.
 #[derive(Debug)]
 pub struct Reader {
     file: String,
@@ -127,6 +128,7 @@ impl Reader {
 
     /// Goes on to the rows, of which the first line is one.
     fn begin(&mut self, first: First) -> Result<()> {
+        self.draft.header(&first.columns)?;
         let rows = Box::new(Rows::new(&first.columns, first.lines));
         self.stage = Stage::Rows(first.columns, rows);
         self.rows(&first.line)

@@ -237,12 +237,12 @@ impl Reader<'_> {
         }
         let part = self.part.take().unwrap_or(Part { from: 0, count: 1 });
         if part.from == self.atoms.len() {
-            let place = if last {
-                "after the last"
-            } else {
-                "between two"
+            let what = match (self.atoms.is_empty(), last) {
+                (true, _) => "there are no atoms",
+                (_, true) => "no atoms after the last \".\"",
+                (_, false) => "no atoms between two \".\"",
             };
-            return Err(Fault::new(self.at, format!("no atoms {place} \".\"")));
+            return Err(Fault::new(self.at, what));
         }
         self.multiply(part.from, part.count, self.at)
     }
@@ -261,7 +261,7 @@ impl Reader<'_> {
         }
         match count {
             Some(0) => Err(Fault::new(at, "a count of 0")),
-            Some(large) if large > MOST_ATOMS => Err(Fault::new(at, TOO_MANY)),
+            Some(large) if large > MOST_ATOMS => Err(too_many(at)),
             count => Ok(count),
         }
     }
@@ -308,13 +308,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-const TOO_MANY: &str = "more than 100000 atoms of one kind";
+fn too_many(at: usize) -> Fault {
+    Fault::new(at, format!("more than {MOST_ATOMS} atoms of one kind"))
+}
 
 fn times(one: u32, other: u32, at: usize) -> Result<u32, Fault> {
     let product = one.checked_mul(other);
     product
         .filter(|product| *product <= MOST_ATOMS)
-        .ok_or_else(|| Fault::new(at, TOO_MANY))
+        .ok_or_else(|| too_many(at))
 }
 
 /// A digit, or a subscript one.

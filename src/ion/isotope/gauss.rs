@@ -13,14 +13,26 @@ pub(super) const REACH: isize = 96;
 
 const LENGTH: usize = 2 * REACH as usize + 1;
 
-/// A Gaussian of height 1 on the points of the grid, the maximum in the middle.
+/// Parts of 1 by which exponents of single values are looked up.
+const PARTS: usize = 64;
+
+/// Whole exponents that are looked up: from 41 on, 9 standard deviations away, nothing is left.
+const WHOLES: usize = 41;
+
+/// A Gaussian of height 1: on the points of the grid, the maximum in the middle, and what single values are made of.
 #[derive(Debug, Clone)]
-pub(super) struct Gauss([f64; LENGTH]);
+pub(super) struct Gauss {
+    grid: [f64; LENGTH],
+    /// exp(-i).
+    wholes: [f64; WHOLES],
+    /// exp(-i/64).
+    parts: [f64; PARTS],
+}
 
 impl Gauss {
     pub(super) fn new() -> Self {
-        let mut table = [1.0; LENGTH];
-        let middle = REACH as usize;
+        let mut grid = [1.0; LENGTH];
+        let middle = REACH.unsigned_abs();
         // exp(-(i+1)²h²/2) = exp(-i²h²/2) · exp(-(2i+1)h²/2), and the last factor shrinks by exp(-h²) each time.
         let shrink = exp_of_small(-STEP * STEP);
         let mut factor = exp_of_small(-STEP * STEP / 2.0);
@@ -28,10 +40,37 @@ impl Gauss {
         for away in 1..=middle {
             height *= factor;
             factor *= shrink;
-            table[middle - away] = height;
-            table[middle + away] = height;
+            grid[middle - away] = height;
+            grid[middle + away] = height;
         }
-        Self(table)
+        let part = exp_of_small(-1.0 / 64.0);
+        let quarter = exp_of_small(-0.25);
+        Self {
+            grid,
+            wholes: powers(quarter * quarter * (quarter * quarter)),
+            parts: powers(part),
+        }
+    }
+
+    /// The height so many standard deviations from the maximum.
+    pub(super) fn at(&self, away: f64) -> f64 {
+        let parts = away * away * (PARTS as f64 / 2.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "saturates, far from all that is drawn; never negative"
+        )]
+        let part = parts as usize;
+        let Some(whole) = self.wholes.get(part / PARTS) else {
+            return 0.0;
+        };
+        #[expect(clippy::cast_precision_loss, reason = "at most 41 · 64")]
+        let rest = (parts - part as f64) / PARTS as f64;
+        let square = rest * rest;
+        // exp(-rest) within 3e-14, as it is below 1/64.
+        let rest = (1.0 - rest)
+            + square * ((0.5 - rest * (1.0 / 6.0)) + square * (1.0 / 24.0 - rest * (1.0 / 120.0)));
+        whole * self.parts[part % PARTS] * rest
     }
 
     /// Adds a Gaussian of `height` to the points of the grid that `sum` are.
@@ -47,7 +86,7 @@ impl Gauss {
             return;
         };
         let start = (from_end + REACH).unsigned_abs();
-        let Some(table) = self.0.get(start..) else {
+        let Some(table) = self.grid.get(start..) else {
             return;
         };
         #[expect(clippy::cast_precision_loss, reason = "at most REACH")]
@@ -72,6 +111,15 @@ impl Gauss {
             power *= ratio;
         }
     }
+}
+
+/// 1, x, x², and so on.
+fn powers<const N: usize>(x: f64) -> [f64; N] {
+    let mut all = [1.0; N];
+    for place in 1..N {
+        all[place] = all[place - 1] * x;
+    }
+    all
 }
 
 /// exp(x) for |x| < 1/2, within 2e-15: the series to the thirteenth power, in halves.

@@ -5,6 +5,9 @@ use crate::ion::isotope::gauss::{Gauss, POINTS_PER_FWHM};
 use crate::ion::isotope::instrument::{FWHM_IN_SIGMA, Law};
 use crate::ion::isotope::peaks::Points;
 
+/// Points that are drawn one by one: with so few it is cheaper than to prepare for a stretch.
+const FEW: usize = 3;
+
 /// A place on the grid, and what the envelope there depends on.
 ///
 /// The grid has 25 points in the width of a peak, and that width is the one at the isotopologue that is being
@@ -112,8 +115,14 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds to the heights of the points from here on what the isotopologues near them have.
+    #[expect(clippy::cast_precision_loss, reason = "as many as fit in memory")]
     fn draw(&self, step: f64, heights: &mut [f64]) {
-        #[expect(clippy::cast_precision_loss, reason = "as many as fit in memory")]
+        if heights.len() <= FEW {
+            for (place, height) in heights.iter_mut().enumerate() {
+                *height = self.height(self.mz + place as f64 * step);
+            }
+            return;
+        }
         let last = self.mz + (heights.len() - 1) as f64 * step;
         let reach = self.width * self.sigma;
         let behind = self.list[..self.passed].iter().rev();
@@ -124,6 +133,18 @@ impl<'a> Walk<'a> {
         for isotopologue in ahead.take_while(|one| one.mz - last <= reach) {
             self.add(isotopologue, step, false, heights);
         }
+    }
+
+    /// The envelope at one m/z.
+    fn height(&self, mz: f64) -> f64 {
+        let reach = self.width * self.sigma;
+        let per_sigma = 1.0 / self.sigma;
+        let one = |one: &Isotopologue| one.share * self.gauss.at((one.mz - mz) * per_sigma);
+        let behind = self.list[..self.passed].iter().rev();
+        let behind: f64 = behind.take_while(|one| mz - one.mz < reach).map(one).sum();
+        let ahead = self.list[self.passed..].iter();
+        let ahead = ahead.take_while(|one| one.mz - mz <= reach).map(one);
+        behind + ahead.sum::<f64>()
     }
 
     /// Adds one isotopologue's Gaussian, from where it is near; to where it is, if it is `behind`.

@@ -21,17 +21,38 @@ pub(super) struct Reading<'a> {
     pub(super) most: f32,
     /// Pixels that have a value, zeros included.
     pub(super) acquired: f64,
+    /// The sum of the values as they count.
+    pub(super) total: f64,
 }
 
-impl Reading<'_> {
-    /// A value as it counts: finite, unless it is NaN.
+impl<'a> Reading<'a> {
+    /// An image of which nothing is clipped.
+    pub(super) fn of(image: Sparse<'a>, acquired: f64) -> Self {
+        Self {
+            image,
+            most: f32::MAX,
+            acquired,
+            total: 0.0,
+        }
+        .below(f32::MAX)
+    }
+
+    /// The same image with all values above clipped.
+    pub(super) fn below(mut self, most: f32) -> Self {
+        self.most = most;
+        self.total = summed(self.image.values, |value| self.value(value));
+        self
+    }
+
+    /// A value as it counts.
     #[inline]
     fn value(&self, value: f32) -> f64 {
-        f64::from(value.clamp(f32::MIN, self.most))
+        // Written so that it is one instruction for several values, and keeps NaN.
+        f64::from(if value > self.most { self.most } else { value })
     }
 
     fn moments(&self) -> Moments {
-        let mean = summed(self.image.values, |value| self.value(value)) / self.acquired;
+        let mean = self.total / self.acquired;
         let squares = summed(self.image.values, |value| {
             let off = self.value(value) - mean;
             off * off
@@ -83,7 +104,11 @@ impl First {
         self.nonzero = values.iter().filter(|value| **value != 0.0).count();
         for (pixel, value) in pixels.iter().zip(values) {
             if let Some(place) = self.values.get_mut(*pixel as usize) {
-                *place = value.clamp(f32::MIN, first.most);
+                *place = if *value > first.most {
+                    first.most
+                } else {
+                    *value
+                };
             }
         }
     }
@@ -91,7 +116,10 @@ impl First {
     /// How it compares with itself.
     pub(super) fn itself(&self, first: Reading<'_>) -> Likeness {
         Likeness {
-            within: summed(first.image.values, |value| first.value(value).max(0.0)),
+            within: summed(first.image.values, |value| {
+                let value = first.value(value);
+                if value > 0.0 { value } else { 0.0 }
+            }),
             correlation: if self.varies() { 1.0 } else { 0.0 },
         }
     }

@@ -44,6 +44,12 @@ impl Forest {
             .saturating_add(edges)
     }
 
+    /// How many nodes and edges there is room for.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> [usize; 2] {
+        [self.above.capacity(), self.edges.capacity()]
+    }
+
     /// Forgets all nodes and edges.
     pub(super) fn clear(&mut self) {
         self.above.clear();

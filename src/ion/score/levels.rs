@@ -57,8 +57,11 @@ impl Levels {
             let Self {
                 max, count, scale, ..
             } = *self;
+            let last = count - 1.0;
             for (code, value) in codes.iter_mut().zip(values) {
-                let guess = (value * scale).max(0.0).min(count - 1.0) + ROUND;
+                let place = value * scale;
+                let place = if place > 0.0 { place } else { 0.0 };
+                let guess = if place < last { place } else { last } + ROUND;
                 let level = max * (guess - ROUND) / count;
                 *code = guess.to_bits().to_le_bytes()[0] + u8::from(*value > level);
             }

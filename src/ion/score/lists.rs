@@ -30,11 +30,10 @@ impl Lists {
     /// How each compares with the first, which is at the front; none of them correlates with one that does not vary.
     pub(super) fn likenesses(self) -> Vec<Likeness> {
         let mut first = self.first;
-        let readings = self.images.iter().map(|(pixels, values)| Reading {
-            image: Sparse { pixels, values },
-            most: f32::MAX,
-            acquired: count(self.acquired),
-        });
+        let readings = self
+            .images
+            .iter()
+            .map(|(pixels, values)| Reading::of(Sparse { pixels, values }, count(self.acquired)));
         let compare = |(at, reading): (usize, Reading<'_>)| {
             if at == 0 {
                 first.lay(reading);

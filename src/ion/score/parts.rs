@@ -165,28 +165,34 @@ impl Parts {
 }
 
 /// How the pixels of a tile compare with the ones before them.
+#[derive(Default)]
 struct Slopes {
     up: u64,
     down: u64,
     /// The sum of all that they are higher by.
-    rise: u32,
+    rise: u16,
 }
 
 impl Slopes {
     /// Of the tile whose first pixel's predecessor is at `from`.
     #[inline]
     fn of(row: &[u8], from: usize) -> Self {
-        let (mut up, mut down, mut rise) = ([0; TILE], [0; TILE], 0);
-        let pairs = row[from..from + TILE].iter().zip(&row[from + 1..]);
-        for ((up, down), (before, here)) in up.iter_mut().zip(&mut down).zip(pairs) {
-            *up = u8::from(here > before);
-            *down = u8::from(here < before);
-            rise += u32::from(here.saturating_sub(*before));
+        let (before, here) = (&row[from..from + TILE], &row[from + 1..=from + TILE]);
+        // Most tiles of a sparse image are blank.
+        if here.iter().fold(before[0], |any, height| any | height) == 0 {
+            return Self::default();
+        }
+        let [mut up, mut down, mut rises] = [[0; TILE]; 3];
+        for (at, (before, here)) in before.iter().zip(here).enumerate() {
+            up[at] = u8::from(here > before);
+            down[at] = u8::from(here < before);
+            rises[at] = here.saturating_sub(*before);
         }
         Self {
             up: bits(&up),
             down: bits(&down),
-            rise,
+            // 64 times 32 at most.
+            rise: rises.iter().map(|rise| u16::from(*rise)).sum(),
         }
     }
 
@@ -216,4 +222,46 @@ fn bits(flags: &[u8; TILE]) -> u64 {
         word |= byte << (8 * at);
     }
     word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::closing::Closing;
+    use super::*;
+
+    /// Parts of an image of codes; at most as many nodes and edges as there is room for.
+    fn counted(codes: &[u8], width: usize, height: usize) -> u64 {
+        let budget = &mut Budget::new(u64::MAX);
+        let mut parts = Parts::new(width, height, budget).unwrap();
+        let room = parts.forest.room();
+        let mut closing = Closing::new(width, budget).unwrap();
+        let row = |y: usize| Some(&codes[y * width..][..width]);
+        closing.rows(height, row, |y, least| parts.row(y, least));
+        let count = parts.count();
+        assert_eq!(parts.forest.room(), room, "{width}×{height}");
+        count
+    }
+
+    #[test]
+    fn peaks_as_close_as_they_can_be_find_room() {
+        for (width, height) in [(1, 9), (9, 1), (5, 40), (64, 8), (130, 131)] {
+            for (x_step, y_step) in [(4, 4), (4, 1), (1, 4), (5, 5), (3, 3), (2, 2)] {
+                for shift in 0..4 {
+                    let code = |pixel: usize| {
+                        let (x, y) = (pixel % width + shift, pixel / width);
+                        // Full squares, rims and single pixels; heights that differ along both axes.
+                        if x % x_step == 0 || y % y_step == 0 {
+                            (1 + (x * 7 + y * 3) % 31) as u8
+                        } else {
+                            0
+                        }
+                    };
+                    let codes: Vec<u8> = (0..width * height).map(code).collect();
+                    counted(&codes, width, height);
+                }
+            }
+        }
+        // A row of single pixels, each of which survives where no row is above or below.
+        assert_eq!(counted(&[2, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3], 12, 1), 6);
+    }
 }

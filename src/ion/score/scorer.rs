@@ -3,7 +3,7 @@
 use super::chaos::{Chaos, settled};
 use super::first::{First, Likeness, Reading};
 use super::hotspot::selected;
-use super::lanes::{largest, least, summed};
+use super::lanes::{largest, least};
 use super::spatial::averaged;
 use super::spectral::fit;
 use super::{Area, Metrics, PEAKS, Sparse};
@@ -91,9 +91,8 @@ impl Scorer {
     /// Scores one ion; `theory` are the intensities that its peaks should have, `images` what was measured, empty
     /// where nothing was.
     ///
-    /// With `all`, as for a target, every score is taken and the images are summed up. Without it, as for a decoy,
-    /// no more is done once MSM is known to be 0: the scores that were not taken are 0 then, and so are the totals,
-    /// the least and the largest values of every ion. MSM is the same both ways.
+    /// With `all`, as for a target, every score is taken. Without it, as for a decoy, no more is done once MSM is known
+    /// to be 0, and the scores that were not taken are 0 then. MSM is the same both ways.
     ///
     /// Infinite values count as the largest finite f32. With hotspot removal each image is clipped at its
     /// [percentile](super::hotspot::threshold) for the spatial and the spectral score, and for nothing else.
@@ -110,12 +109,14 @@ impl Scorer {
         images: &[Sparse<'_>; PEAKS],
         all: bool,
     ) -> Result<Metrics> {
-        for (at, image) in images.iter().enumerate() {
-            self.check(at, image)?;
-        }
+        #[expect(clippy::cast_precision_loss, reason = "pixels are fewer than 2^32")]
+        let readings = images.map(|image| Reading::of(image, self.acquired as f64));
         let mut metrics = Metrics::default();
-        if all {
-            Self::sum_up(images, &mut metrics);
+        for (at, reading) in readings.iter().enumerate() {
+            self.check(at, reading)?;
+            metrics.total[at] = reading.total;
+            metrics.min[at] = f64::from(least(reading.image.values));
+            metrics.max[at] = f64::from(largest(reading.image.values));
         }
         let [first, later @ ..] = images;
         let complete =
@@ -123,7 +124,7 @@ impl Scorer {
         if !all && !complete {
             return Ok(metrics);
         }
-        let likenesses = self.compare(images);
+        let likenesses = self.compare(readings);
         metrics.spectral = fit(theory, &likenesses);
         if all || metrics.spectral > 0.0 {
             metrics.spatial = averaged(theory, &likenesses);
@@ -135,8 +136,8 @@ impl Scorer {
         Ok(metrics)
     }
 
-    fn check(&self, at: usize, image: &Sparse<'_>) -> Result<()> {
-        let Sparse { pixels, values } = image;
+    fn check(&self, at: usize, reading: &Reading<'_>) -> Result<()> {
+        let Sparse { pixels, values } = reading.image;
         let outermost = pixels.iter().fold(0, |max, pixel| max.max(*pixel));
         let wrong = if pixels.len() != values.len() {
             format!("{} pixels and {} values", pixels.len(), values.len())
@@ -148,7 +149,7 @@ impl Scorer {
             )
         } else if u64::from(outermost) >= self.pixels {
             format!("pixel {outermost} is not one of {}", self.pixels)
-        } else if values.iter().fold(false, |nan, value| nan | value.is_nan()) {
+        } else if reading.total.is_nan() {
             "a value is not a number".to_owned()
         } else {
             return Ok(());
@@ -159,45 +160,21 @@ impl Scorer {
         })
     }
 
-    /// Totals, least and largest values.
-    fn sum_up(images: &[Sparse<'_>; PEAKS], metrics: &mut Metrics) {
-        for (at, Sparse { values, .. }) in images.iter().enumerate() {
-            metrics.min[at] = f64::from(least(values));
-            metrics.max[at] = f64::from(largest(values));
-            metrics.total[at] = summed(values, f64::from);
-        }
-    }
-
     /// How each image compares with the first.
-    fn compare(&mut self, images: &[Sparse<'_>; PEAKS]) -> [Likeness; PEAKS] {
-        #[expect(clippy::cast_precision_loss, reason = "pixels are fewer than 2^32")]
-        let acquired = self.acquired as f64;
-        let mut readings = images.map(|image| Reading {
-            image,
-            most: f32::MAX,
-            acquired,
-        });
+    fn compare(&mut self, mut readings: [Reading<'_>; PEAKS]) -> [Likeness; PEAKS] {
         for reading in &mut readings {
             let values = reading.image.values;
-            if let Some(copy) = self
-                .selection
-                .get_mut(..values.len())
-                .filter(|copy| !copy.is_empty())
-            {
+            let copy = self.selection.get_mut(..values.len());
+            if let Some(copy) = copy.filter(|copy| !copy.is_empty()) {
                 copy.copy_from_slice(values);
-                reading.most = selected(copy, self.acquired).clamp(f32::MIN, f32::MAX);
+                *reading = reading.below(selected(copy, self.acquired).min(f32::MAX));
             }
         }
-        let mut at = 0;
-        let likenesses = readings.map(|reading| {
-            at += 1;
-            if at == 1 {
-                self.first.lay(reading);
-                return self.first.itself(reading);
-            }
-            self.first.compare(reading)
-        });
-        self.first.clear(images[0].pixels);
-        likenesses
+        let [first, later @ ..] = readings;
+        self.first.lay(first);
+        let itself = self.first.itself(first);
+        let [second, third, fourth] = later.map(|reading| self.first.compare(reading));
+        self.first.clear(first.image.pixels);
+        [itself, second, third, fourth]
     }
 }

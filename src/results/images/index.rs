@@ -1,11 +1,9 @@
 //! The head of an images file: checked before it is believed.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
-use sha2::{Digest as _, Sha256};
-
-use super::format::{DIGEST, ENTRY, HEADER, MAGIC, PEAKS, VERSION};
+use super::format::{DIGEST, ENTRY, HEADER, PEAKS};
+use super::header::{Header, array, digest, u32_at, u64_at};
 use crate::crc::checksum;
 use crate::error::{Error, Result};
 
@@ -75,120 +73,6 @@ pub struct Index {
     text: String,
 }
 
-/// What the header states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) ions: u32,
-    pub(super) images: u32,
-    pub(super) text_bytes: u32,
-    pub(super) head_bytes: u64,
-    pub(super) file_bytes: u64,
-    pub(super) store: [u8; 32],
-    pub(super) digest: [u8; 32],
-}
-
-impl Header {
-    /// Reads the header; what it says is checked against itself.
-    pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
-        let wrong = |at: u64, what: String| Error::Format {
-            file: file.to_owned(),
-            at,
-            what,
-        };
-        let Some(bytes) = bytes.first_chunk::<HEADER>() else {
-            let what = if bytes.starts_with(&MAGIC) {
-                format!("the file ends within the {HEADER} bytes of its header; fetch it again")
-            } else {
-                foreign().to_owned()
-            };
-            return Err(wrong(
-                if bytes.starts_with(&MAGIC) {
-                    bytes.len() as u64
-                } else {
-                    0
-                },
-                what,
-            ));
-        };
-        if !bytes.starts_with(&MAGIC) {
-            return Err(wrong(0, foreign().to_owned()));
-        }
-        let version = u32_at(bytes, 8);
-        if version != VERSION {
-            return Err(Error::Unsupported {
-                file: file.to_owned(),
-                what: format!(
-                    "byte 8: images file of version {version}, and this program reads version {VERSION}; get a \
-                     newer one, or annotate again"
-                ),
-            });
-        }
-        let header = Self {
-            width: u32_at(bytes, 12),
-            height: u32_at(bytes, 16),
-            ions: u32_at(bytes, 20),
-            images: u32_at(bytes, 24),
-            text_bytes: u32_at(bytes, 28),
-            head_bytes: u64_at(bytes, 32),
-            file_bytes: u64_at(bytes, 40),
-            store: array(bytes, 48),
-            digest: array(bytes, DIGEST.start),
-        };
-        let fault = |at: u64, what: &str| Err(wrong(at, format!("{what}; the file is damaged")));
-        let pixels = u64::from(header.width) * u64::from(header.height);
-        if pixels == 0 || pixels > u64::from(u32::MAX) {
-            return fault(
-                12,
-                &format!("images of {} x {} pixels", header.width, header.height),
-            );
-        }
-        if u64::from(header.images) > u64::from(header.ions) * PEAKS as u64 {
-            return fault(
-                24,
-                &format!("{} images of {} ions", header.images, header.ions),
-            );
-        }
-        if !header.text_bytes.is_multiple_of(8) {
-            return fault(28, &format!("a text of {} bytes", header.text_bytes));
-        }
-        let head = length(header.ions, header.text_bytes);
-        if header.head_bytes != head {
-            let stated = header.head_bytes;
-            return fault(
-                32,
-                &format!("a head of {stated} bytes, where its parts have {head}"),
-            );
-        }
-        if header.file_bytes < head {
-            let stated = header.file_bytes;
-            return fault(
-                40,
-                &format!("a file of {stated} bytes, where its head has {head}"),
-            );
-        }
-        Ok(header)
-    }
-
-    pub(super) fn to_bytes(self) -> [u8; HEADER] {
-        let mut bytes = [0; HEADER];
-        let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
-        put(0, &MAGIC);
-        put(8, &VERSION.to_le_bytes());
-        put(12, &self.width.to_le_bytes());
-        put(16, &self.height.to_le_bytes());
-        put(20, &self.ions.to_le_bytes());
-        put(24, &self.images.to_le_bytes());
-        put(28, &self.text_bytes.to_le_bytes());
-        put(32, &self.head_bytes.to_le_bytes());
-        put(40, &self.file_bytes.to_le_bytes());
-        put(48, &self.store);
-        put(DIGEST.start, &self.digest);
-        bytes
-    }
-}
-
 impl Index {
     /// Reads a whole head; bytes behind it are ignored.
     ///
@@ -197,28 +81,23 @@ impl Index {
     /// [`Error::Unsupported`] for a later version; [`Error::Budget`] if the memory for it cannot be had.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
         let header = Header::parse(file, bytes)?;
-        let wrong = |at: u64, what: String| Error::Format {
+        let wrong = |(at, what): (usize, String)| Error::Format {
             file: file.to_owned(),
-            at,
+            at: at as u64,
             what: format!("{what}; the file is damaged, fetch it again"),
         };
-        let head = usize::try_from(header.head_bytes)
-            .ok()
-            .and_then(|len| bytes.get(..len))
-            .ok_or_else(|| {
-                wrong(
-                    bytes.len() as u64,
-                    "the file ends within its head".to_owned(),
-                )
-            })?;
+        let len = usize::try_from(header.head_bytes).unwrap_or(usize::MAX);
+        let head = bytes
+            .get(..len)
+            .ok_or_else(|| wrong((bytes.len(), "the file ends within its head".to_owned())))?;
         if digest(head) != header.digest {
             let what = "the head's SHA-256 does not fit its bytes".to_owned();
-            return Err(wrong(DIGEST.start as u64, what));
+            return Err(wrong((DIGEST.start, what)));
         }
         let (entries, text) = head[HEADER..].split_at(header.ions as usize * ENTRY);
         let text = std::str::from_utf8(text).map_err(|error| {
-            let at = (HEADER + entries.len() + error.valid_up_to()) as u64;
-            wrong(at, "a name that is not UTF-8".to_owned())
+            let at = HEADER + entries.len() + error.valid_up_to();
+            wrong((at, "a name that is not UTF-8".to_owned()))
         })?;
         let mut index = Self {
             file: file.to_owned(),
@@ -226,18 +105,15 @@ impl Index {
             height: header.height,
             store: header.store,
             file_bytes: header.file_bytes,
-            entries: Vec::new(),
+            entries: room(header.ions)?,
             text: text.to_owned(),
         };
-        let bytes = header.ions as usize * size_of::<Entry>();
-        index
-            .entries
-            .try_reserve_exact(header.ions as usize)
-            .map_err(|_| Error::Budget {
-                need: bytes as u64,
-                have: 0,
-                what: "the index of images".to_owned(),
-            })?;
+        index.fill(&header, entries).map_err(wrong)?;
+        Ok(index)
+    }
+
+    /// Takes all entries, or says at which byte of the file one is wrong.
+    fn fill(&mut self, header: &Header, entries: &[u8]) -> Result<(), (usize, String)> {
         let mut place = Place {
             at: header.head_bytes,
             text: 0,
@@ -245,26 +121,19 @@ impl Index {
         };
         for (n, bytes) in entries.as_chunks::<ENTRY>().0.iter().enumerate() {
             let at = HEADER + n * ENTRY;
-            let entry = index
+            let entry = self
                 .take(bytes, &mut place)
-                .map_err(|(byte, what)| wrong((at + byte) as u64, format!("ion {n}: {what}")))?;
-            index.entries.push(entry);
-            if n > 0 && index.name(n - 1) >= index.name(n) {
-                let what = format!("ion {n} is not behind the one before it");
-                return Err(wrong(at as u64, what));
+                .map_err(|(byte, what)| (at + byte, format!("ion {n}: {what}")))?;
+            self.entries.push(entry);
+            if n > 0 && self.name(n - 1) >= self.name(n) {
+                return Err((at, format!("ion {n} is not behind the one before it")));
             }
         }
-        let rest = index.text.len() - place.text as usize;
-        if rest >= 8
-            || index
-                .text
-                .bytes()
-                .skip(place.text as usize)
-                .any(|byte| byte != 0)
-        {
-            return Err(wrong(
+        let rest = &self.text.as_bytes()[place.text as usize..];
+        if rest.len() >= 8 || rest.iter().any(|byte| *byte != 0) {
+            return Err((
                 28,
-                format!("{rest} bytes of text that belong to no ion"),
+                format!("{} bytes of text that belong to no ion", rest.len()),
             ));
         }
         if place.images != header.images || place.at != header.file_bytes {
@@ -272,9 +141,9 @@ impl Index {
                 "{} images up to byte {}, where the header states {} up to {}",
                 place.images, place.at, header.images, header.file_bytes
             );
-            return Err(wrong(24, what));
+            return Err((24, what));
         }
-        Ok(index)
+        Ok(())
     }
 
     /// Reads one entry, or says at which of its bytes it is wrong.
@@ -335,39 +204,29 @@ impl Index {
     /// The ion of this formula and modifier, as they are spelled in the results.
     #[must_use]
     pub fn find(&self, formula: &str, modifier: &str) -> Option<usize> {
-        self.search(|name| name.cmp(&(formula, modifier)))
+        let wanted = (formula, modifier);
+        let at = self.before(|name| name < wanted);
+        (at < self.entries.len() && self.name(at) == wanted).then_some(at)
     }
 
     /// The ions of a formula, one for each modifier that was found.
     #[must_use]
     pub fn of(&self, formula: &str) -> Range<usize> {
-        let before = |bound: Ordering| {
-            let mut low = 0;
-            let mut high = self.entries.len();
-            while low < high {
-                let middle = low.midpoint(high);
-                if self.name(middle).0.cmp(formula) < bound {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            low
-        };
-        before(Ordering::Equal)..before(Ordering::Greater)
+        self.before(|name| name.0 < formula)..self.before(|name| name.0 <= formula)
     }
 
-    fn search(&self, compare: impl Fn((&str, &str)) -> Ordering) -> Option<usize> {
+    /// How many ions, of the first ones, have names that are so.
+    fn before(&self, so: impl Fn((&str, &str)) -> bool) -> usize {
         let (mut low, mut high) = (0, self.entries.len());
         while low < high {
             let middle = low.midpoint(high);
-            match compare(self.name(middle)) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Some(middle),
-                Ordering::Greater => high = middle,
+            if so(self.name(middle)) {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
         }
-        None
+        low
     }
 
     /// Compares an image that was read with its length and CRC-32 in the index.
@@ -463,37 +322,15 @@ struct Place {
     images: u32,
 }
 
-/// Bytes of a head.
-pub(super) fn length(ions: u32, text_bytes: u32) -> u64 {
-    HEADER as u64 + u64::from(ions) * ENTRY as u64 + u64::from(text_bytes)
-}
-
-/// SHA-256 of a head with its digest field taken for zero.
-pub(super) fn digest(head: &[u8]) -> [u8; 32] {
-    let mut sha = Sha256::new();
-    let (before, rest) = head.split_at(DIGEST.start.min(head.len()));
-    sha.update(before);
-    sha.update([0; DIGEST.end - DIGEST.start]);
-    sha.update(rest.get(DIGEST.len()..).unwrap_or_default());
-    sha.finalize().into()
-}
-
-fn foreign() -> &'static str {
-    "no images file: it does not begin with SECTIMG; give the .sectile-images file of a results folder"
-}
-
-fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes
-        .get(at..)
-        .and_then(|rest| rest.first_chunk())
-        .copied()
-        .unwrap_or([0; N])
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(array(bytes, at))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(array(bytes, at))
+/// An empty list with room for so many entries.
+fn room(ions: u32) -> Result<Vec<Entry>> {
+    let mut room = Vec::new();
+    let bytes = u64::from(ions) * size_of::<Entry>() as u64;
+    room.try_reserve_exact(ions as usize)
+        .map_err(|_| Error::Budget {
+            need: bytes,
+            have: 0,
+            what: "the index of images".to_owned(),
+        })?;
+    Ok(room)
 }

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::format::{DIGEST, PEAKS};
-use super::index::{Header, Peak, digest, length};
+use super::header::{Header, digest, length};
+use super::index::Peak;
 use crate::error::{Error, Result};
 use crate::results::part::images::{Pictures, Record};
 

@@ -5,6 +5,7 @@
 //! to its [part](super::part::images), and [`Merge`] plans the file from all parts.
 
 pub mod format;
+mod header;
 mod index;
 mod merge;
 mod open;

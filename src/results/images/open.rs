@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::format::HEADER;
-use super::index::{Header, Index};
+use super::header::Header;
+use super::index::Index;
 use crate::error::{Error, Result};
 use crate::job::{Machine, Step};
 
