@@ -3,7 +3,10 @@
 /** What stands between several molecules of a row. */
 const BETWEEN = '; ';
 
-const list = (values) => `[${Array.from({ length: 4 }, (_, i) => values[i] ?? 0).join(',')}]`;
+/** Isotope peaks that a list has room for. */
+const PEAKS = 4;
+
+const list = (values) => `[${Array.from({ length: PEAKS }, (_, i) => decimal(values[i] ?? 0) || 'null').join(',')}]`;
 
 const COLUMNS = [
   ['formula', (row) => row.formula], ['adduct', (row) => parts(row).adduct], ['mz', (row) => row.mz],
@@ -24,9 +27,16 @@ function parts({ adduct }) {
   return { loss: adduct.slice(0, at), adduct: adduct.slice(at) };
 }
 
+/** The shortest decimal that gives back the same number, written as the core writes it; "" for none. */
+function decimal(value) {
+  if (!Number.isFinite(value)) return '';
+  const size = Math.abs(value);
+  return size === 0 || (size >= 1e-4 && size < 1e15) ? String(value) : value.toExponential().replace('e+', 'e');
+}
+
 /** A field as RFC 4180 has it. */
 function field(value) {
-  const text = value === null || value !== value ? '' : String(value);
+  const text = typeof value === 'string' ? value : decimal(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
