@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { asked, calls, close, IonPages, settled, shown, text } from './ion-page.mjs';
 
-describe('annotations of the ion page', { timeout: 300_000 }, () => {
+describe('annotations of the ion page', { timeout: 600_000 }, () => {
   let pages;
 
   before(async () => {
