@@ -149,5 +149,5 @@ function annotationsEnding() {
   if (!rows || !annotations.row || !annotations.leading || !(display.layers[0]?.plane.image.max > 0)) return false;
   const found = rows.filter(({ fdr }) => fdr <= 0.1);
   const [best] = rows;
-  return { found: { rows: rows.length, at10: found.length, best: `${best.formula}${best.adduct}`, msm: best.msm, images: document.querySelectorAll('#isotope-images canvas').length } };
+  return { found: { rows: rows.length, at10: found.length, best: `${best.formula}${best.adduct}`, msm: best.msm, images: document.querySelectorAll('#panel-isotopes canvas').length } };
 }
