@@ -38,7 +38,8 @@ impl Dice {
         for (symbol, most) in [("N", 6), ("O", 20), ("P", 3), ("S", 3)] {
             let count = self.number((0, most));
             if count > 0 {
-                text += &format!("{symbol}{count}");
+                text.push_str(symbol);
+                text.push_str(&count.to_string());
             }
         }
         if self.number((0, 2)) > 0 {

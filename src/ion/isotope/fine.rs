@@ -46,7 +46,7 @@ pub(super) enum Short {
 impl Fine {
     /// Bytes that it holds at most.
     pub(super) const BYTES: usize = {
-        let isotopologues = MOST_HELD + MOST_ISOTOPOLOGUES;
+        let isotopologues = 2 * MOST_HELD;
         // A node of a tree is half full at least.
         let lists = KEPT_LISTS * 2 * size_of::<((Atom, u32), List)>();
         isotopologues * size_of::<Isotopologue>() + lists
@@ -108,16 +108,16 @@ impl Fine {
 
     /// A mass that no isotopologue of a composition is below.
     pub(super) fn lightest(&mut self, composition: &Composition) -> f64 {
-        let atoms = composition.atoms().iter();
-        atoms
-            .map(|(atom, count)| match self.list(*atom, *count) {
-                Ok(list) => list.mass + list.lightest,
-                Err(_) => {
-                    let masses = atom.isotopes().iter().map(|isotope| isotope.mass);
-                    masses.fold(f64::INFINITY, f64::min) * f64::from(*count)
-                }
-            })
-            .sum()
+        let mut mass = 0.0;
+        for (atom, count) in composition.atoms() {
+            mass += if let Ok(list) = self.list(*atom, *count) {
+                list.mass + list.lightest
+            } else {
+                let masses = atom.isotopes().iter().map(|isotope| isotope.mass);
+                masses.fold(f64::INFINITY, f64::min) * f64::from(*count)
+            };
+        }
+        mass
     }
 
     /// The list of `count` atoms of a kind; it is there until the next one is asked for.

@@ -15,6 +15,7 @@ const LENGTH: usize = 2 * REACH as usize + 1;
 
 /// Parts of 1 by which exponents of single values are looked up.
 const PARTS: usize = 64;
+const PARTS_OF_1: f64 = 64.0;
 
 /// Whole exponents that are looked up: from 41 on, 9 standard deviations away, nothing is left.
 const WHOLES: usize = 41;
@@ -43,7 +44,7 @@ impl Gauss {
             grid[middle - away] = height;
             grid[middle + away] = height;
         }
-        let part = exp_of_small(-1.0 / 64.0);
+        let part = exp_of_small(-1.0 / PARTS_OF_1);
         let quarter = exp_of_small(-0.25);
         Self {
             grid,
@@ -54,7 +55,7 @@ impl Gauss {
 
     /// The height so many standard deviations from the maximum.
     pub(super) fn at(&self, away: f64) -> f64 {
-        let parts = away * away * (PARTS as f64 / 2.0);
+        let parts = away * away * (PARTS_OF_1 / 2.0);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -65,7 +66,7 @@ impl Gauss {
             return 0.0;
         };
         #[expect(clippy::cast_precision_loss, reason = "at most 41 · 64")]
-        let rest = (parts - part as f64) / PARTS as f64;
+        let rest = (parts - part as f64) / PARTS_OF_1;
         let square = rest * rest;
         // exp(-rest) within 3e-14, as it is below 1/64.
         let rest = (1.0 - rest)
