@@ -22,7 +22,9 @@ use annotate_cases::{
 };
 use ion_cases::{Dice, Feeding, Peak, Sample, WHOLE, head};
 use sectile::error::Error;
-use sectile::ion::annotate::{AnnotateJob, BATCH, Ions, Keep, Output, Policy, Request, Wish, plan};
+use sectile::ion::annotate::{
+    AnnotateJob, BATCH, Ion, Ions, Keep, Output, Policy, Request, Scored, Wish, plan,
+};
 use sectile::ion::isotope::{Analyzer, Instrument};
 use sectile::ion::scoring::Scoring;
 use sectile::job::Job;
@@ -120,7 +122,7 @@ fn nothing_depends_on_budget_arrival_or_shards() {
     let head = head(&file);
     let expected = oracle(&sample, &ions);
     let least = minimum(&head, &ions, &Wish::default());
-    for memory in [least, least + 300_000, least + (2 << 20), 256 << 20] {
+    for memory in [least, least + 300_000, 32 << 20, 128 << 20, 512 << 20] {
         for in_flight in [1, 3] {
             let wish = Wish {
                 in_flight,
@@ -660,4 +662,113 @@ fn an_ion_whose_own_windows_overlap_is_marked() {
         // At the lower resolving power one window lies about both.
         assert_eq!(counted, if close { 2 } else { 1 });
     }
+}
+
+#[test]
+fn ions_are_each_there_once_by_their_lowest_mz_and_impossible_ones_are_counted() {
+    for scoring in Scoring::ALL {
+        let request = Request {
+            scoring,
+            targets: modifiers(&["+H", "-H2O+H", "-NH3+H"]),
+            ..request()
+        };
+        let texts: Vec<String> = ["C6H6", "C6H12O6", "C5H11NO2"].map(str::to_owned).into();
+        let ions = ions(&texts, &request);
+        let all: Vec<_> = (0..ions.len()).map(|at| ions.ion(at).unwrap()).collect();
+        let mut distinct = all.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), all.len());
+        let lowest: Vec<f64> = (0..ions.len()).map(|at| ions.lowest(at).unwrap()).collect();
+        assert!(lowest.is_sorted());
+        assert_eq!(
+            (ions.ion(ions.len()), ions.lowest(ions.len())),
+            (None, None)
+        );
+        // Benzene has neither water nor ammonia, and glucose no ammonia: these, and all of their decoys.
+        let of = |text: &str, target: bool| {
+            let formulas = &ions.molecules().formulas;
+            let own = |ion: &&Ion| formulas[ion.formula as usize].text == text;
+            let own = all.iter().filter(own);
+            own.filter(|ion| ions.is_target(**ion) == target).count()
+        };
+        assert_eq!(
+            ["C6H6", "C6H12O6", "C5H11NO2"].map(|text| of(text, true)),
+            [1, 2, 3]
+        );
+        assert_eq!(
+            ["C6H6", "C6H12O6", "C5H11NO2"].map(|text| of(text, false)),
+            [20, 40, 60]
+        );
+        assert_eq!(
+            (ions.targets(), ions.decoys(), ions.impossible()),
+            (6, 120, 3 * 21)
+        );
+        assert!(
+            ions.warnings()
+                .iter()
+                .any(|warning| warning.starts_with("63 ions cannot be"))
+        );
+    }
+}
+
+#[test]
+fn all_that_decides_a_result_is_in_the_fingerprint() {
+    let texts = formulas(3);
+    let usual = request();
+    let mut changed = vec![
+        usual.clone(),
+        Request {
+            decoys: 19,
+            ..usual.clone()
+        },
+        Request {
+            ppm: 3.5,
+            ..usual.clone()
+        },
+        Request {
+            hotspot: true,
+            ..usual.clone()
+        },
+        Request {
+            slice: 1,
+            ..usual.clone()
+        },
+        Request {
+            scoring: Scoring::V2,
+            ..usual.clone()
+        },
+        Request {
+            charge: -1,
+            ..usual.clone()
+        },
+        Request {
+            targets: modifiers(&["+Na", "+H"]),
+            ..usual.clone()
+        },
+    ];
+    for (analyzer, power) in [(Analyzer::Tof, 140_000.0), (Analyzer::Orbitrap, 70_000.0)] {
+        let instrument = Instrument::new(analyzer, power).unwrap();
+        changed.push(Request {
+            instrument,
+            ..usual.clone()
+        });
+    }
+    let mut found: Vec<_> = (changed.iter())
+        .map(|request| ions(&texts, request).fingerprint())
+        .collect();
+    found.push(ions(&texts[1..], &usual).fingerprint());
+    assert_eq!(found[0], ions(&texts, &usual).fingerprint());
+    let all = found.len();
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), all);
+}
+
+#[test]
+fn a_record_with_flags_that_mean_nothing_is_none() {
+    let mut bytes = [0; Scored::BYTES];
+    assert!(Scored::from_bytes(&bytes).is_some_and(|scored| !scored.overlap));
+    bytes[4] = 2;
+    assert_eq!(Scored::from_bytes(&bytes), None);
 }
