@@ -170,10 +170,10 @@ fn missing(names: &[String]) -> String {
     )
 }
 
-/// Small letters and digits of a column's name: `Mol. Formula` is `molformula`.
+/// Letters, as small ones, and digits of a column's name: `Mol. Formula` is `molformula`.
 fn plain_name(name: &str) -> String {
-    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
-    letters.flat_map(char::to_lowercase).collect()
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 fn place(names: &[String], known: &str) -> Option<usize> {

@@ -1,5 +1,8 @@
 //! The molecules so far, within a budget.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::ion::database::columns::Columns;
@@ -22,8 +25,6 @@ const SHOWN: usize = 60;
 /// One row that is in order.
 #[derive(Debug)]
 struct Entry {
-    /// Its place in the list.
-    order: u32,
     text: String,
     composition: Composition,
     molecule: Molecule,
@@ -85,15 +86,14 @@ impl Draft {
         let bytes: u64 = texts.map(|text| text.len() as u64 + OVERHEAD).sum();
         self.budget.reserve(bytes + heap(&composition), WHAT)?;
         room(&mut self.entries, &mut self.budget)?;
-        let Ok(order) = u32::try_from(self.entries.len()) else {
+        if u32::try_from(self.entries.len() + 1).is_err() {
             return Err(Error::Parameter {
                 name: "molecules",
                 what: "a list of more than 4294967295 molecules; split it".to_owned(),
             });
-        };
+        }
         let [id, name] = rest.map(|text| (!text.is_empty()).then(|| text.to_owned()));
         self.entries.push(Entry {
-            order,
             text: text.to_owned(),
             composition,
             molecule: Molecule { id, name },
@@ -126,19 +126,15 @@ impl Draft {
             });
         }
         let mut warnings = self.warnings(&columns);
-        let entries = &mut self.entries;
-        entries.sort_unstable_by(|a, b| {
-            let by_atoms = a.composition.cmp(&b.composition);
-            by_atoms.then(a.order.cmp(&b.order))
-        });
-        let groups = groups(entries, &mut self.budget)?;
+        let order = by_composition(&self.entries, &mut self.budget)?;
+        let groups = groups(&self.entries, &order, &mut self.budget)?;
         let respelt = groups.iter().filter(|group| group.respelt).count();
         if respelt > 0 {
             warnings.push(format!(
                 "formulas written in several ways, each of which is looked for once: {respelt}"
             ));
         }
-        let (formulas, molecules) = sorted(entries, &groups, &mut self.budget)?;
+        let (formulas, molecules) = sorted(&mut self.entries, &order, &groups, &mut self.budget)?;
         Ok(Molecules {
             formulas,
             molecules,
@@ -250,77 +246,96 @@ fn fixed<T>(list: &mut Vec<T>, len: usize, budget: &mut Budget) -> Result<()> {
     Ok(())
 }
 
-/// Entries of one composition, which are side by side.
+/// Sorts places by what is there; one such sort is enough code.
+fn sort(places: &mut [u32], compare: &dyn Fn(usize, usize) -> Ordering) {
+    places.sort_unstable_by(|a, b| compare(*a as usize, *b as usize));
+}
+
+/// The places of entries: those of one composition side by side, in the list's order.
+fn by_composition(entries: &[Entry], budget: &mut Budget) -> Result<Vec<u32>> {
+    let mut order = Vec::new();
+    fixed(&mut order, entries.len(), budget)?;
+    order.extend((0..).take(entries.len()));
+    sort(&mut order, &|a, b| {
+        let by_atoms = entries[a].composition.cmp(&entries[b].composition);
+        by_atoms.then(a.cmp(&b))
+    });
+    Ok(order)
+}
+
+/// Entries of one composition.
 struct Group {
-    from: u32,
-    to: u32,
-    /// Which of them has the first text.
+    /// Where they are in the order by composition.
+    range: Range<u32>,
+    /// The entry with the first text.
     text: u32,
     /// Whether others have another text.
     respelt: bool,
 }
 
-/// Groups of sorted entries, sorted by text.
-fn groups(entries: &[Entry], budget: &mut Budget) -> Result<Vec<Group>> {
+/// Groups of entries in their order by composition.
+fn groups(entries: &[Entry], order: &[u32], budget: &mut Budget) -> Result<Vec<Group>> {
+    let of = |place: u32| &entries[place as usize];
     let mut groups: Vec<Group> = Vec::new();
-    for (at, entry) in (0..).zip(entries) {
+    for (at, place) in (0..).zip(order) {
+        let entry = of(*place);
         match groups.last_mut() {
-            Some(group) if of(entries, group.from).composition == entry.composition => {
-                group.to = at + 1;
-                let text = &of(entries, group.text).text;
+            Some(group) if of(group.text).composition == entry.composition => {
+                group.range.end = at + 1;
+                let text = &of(group.text).text;
                 group.respelt |= entry.text != *text;
                 if entry.text < *text {
-                    group.text = at;
+                    group.text = *place;
                 }
             }
             _ => {
                 room(&mut groups, budget)?;
                 groups.push(Group {
-                    from: at,
-                    to: at + 1,
-                    text: at,
+                    range: at..at + 1,
+                    text: *place,
                     respelt: false,
                 });
             }
         }
     }
-    groups.sort_unstable_by(|a, b| {
-        let texts = [a, b].map(|group| &of(entries, group.text).text);
-        texts[0].cmp(texts[1])
-    });
     Ok(groups)
 }
 
-fn of(entries: &[Entry], at: u32) -> &Entry {
-    &entries[at as usize]
-}
-
-/// Moves what entries have into formulas and their molecules.
+/// Moves what entries have into formulas, sorted by text, and their molecules.
 fn sorted(
     entries: &mut [Entry],
+    order: &[u32],
     groups: &[Group],
     budget: &mut Budget,
 ) -> Result<(Vec<Formula>, Vec<Molecule>)> {
+    let mut by_text = Vec::new();
+    fixed(&mut by_text, groups.len(), budget)?;
+    by_text.extend((0..).take(groups.len()));
+    sort(&mut by_text, &|a, b| {
+        let texts = [a, b].map(|at| &entries[groups[at].text as usize].text);
+        texts[0].cmp(texts[1])
+    });
     let (mut formulas, mut molecules) = (Vec::new(), Vec::new());
     fixed(&mut formulas, groups.len(), budget)?;
     fixed(&mut molecules, entries.len(), budget)?;
     let mut next = 0;
-    for group in groups {
-        let text = std::mem::take(&mut entries[group.text as usize].text);
-        let first = &mut entries[group.from as usize];
-        let composition = std::mem::replace(&mut first.composition, Composition::empty());
+    for at in by_text {
+        let group = &groups[at as usize];
+        let first = &mut entries[group.text as usize];
         let from = next;
-        next += group.to - group.from;
+        next += group.range.end - group.range.start;
         formulas.push(Formula {
-            text,
-            composition,
+            text: std::mem::take(&mut first.text),
+            composition: std::mem::replace(&mut first.composition, Composition::empty()),
             molecules: from..next,
         });
-        let rows = &mut entries[group.from as usize..group.to as usize];
-        molecules.extend(rows.iter_mut().map(|entry| Molecule {
-            id: entry.molecule.id.take(),
-            name: entry.molecule.name.take(),
-        }));
+        for place in &order[group.range.start as usize..group.range.end as usize] {
+            let Molecule { id, name } = &mut entries[*place as usize].molecule;
+            molecules.push(Molecule {
+                id: id.take(),
+                name: name.take(),
+            });
+        }
     }
     Ok((formulas, molecules))
 }

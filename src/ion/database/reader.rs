@@ -27,8 +27,8 @@ use crate::ion::database::rows::Rows;
 /// [`Composition::parse`](crate::ion::formula::Composition::parse) for what can be read.
 ///
 /// # Cost
-/// One pass, pieces of any size with the same outcome. Memory: about 150 bytes and the texts for each row,
-/// within the budget; beside it while they are read up to 64 KiB of a first line and its columns, and 48 KiB
+/// One pass, pieces of any size with the same outcome. Memory: 300 to 400 bytes for each row at the most, of which
+/// a third is left in the end, within the budget; beside it while they are read up to 64 KiB of a first line and its columns, and 48 KiB
 /// of a row.
 #[derive(Debug)]
 pub struct Reader {

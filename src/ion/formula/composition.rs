@@ -91,19 +91,11 @@ impl Composition {
 
     /// Sums atoms, kinds repeated in any order; a kind of which there are too many is the error.
     pub(super) fn sum(atoms: &[(Atom, u32)]) -> Result<Self, Atom> {
-        let mut sorted = atoms.to_vec();
-        sorted.sort_unstable_by_key(|(atom, _)| *atom);
-        let mut sum: Vec<(Atom, u32)> = Vec::with_capacity(sorted.len().min(8));
-        for (atom, count) in sorted {
-            match sum.last_mut() {
-                Some((last, known)) if *last == atom => *known = known.saturating_add(count),
-                _ => sum.push((atom, count)),
-            }
+        let mut sum = Self::empty();
+        for (atom, count) in atoms {
+            sum.add_atoms(*atom, *count).ok_or(*atom)?;
         }
-        match sum.iter().find(|(_, count)| *count > MOST_ATOMS) {
-            Some((atom, _)) => Err(*atom),
-            None => Ok(Self { atoms: sum }),
-        }
+        Ok(sum)
     }
 
     /// Of no atoms, which no formula is.
@@ -118,13 +110,18 @@ impl Composition {
     /// Adds the atoms of another; `None`, with a part of them added, if there are too many.
     pub(super) fn add(&mut self, other: &Self) -> Option<()> {
         for (atom, count) in &other.atoms {
-            match self.place(*atom) {
-                Ok(at) => {
-                    let sum = self.atoms[at].1.checked_add(*count)?;
-                    self.atoms[at].1 = (sum <= MOST_ATOMS).then_some(sum)?;
-                }
-                Err(at) => self.atoms.insert(at, (*atom, *count)),
+            self.add_atoms(*atom, *count)?;
+        }
+        Some(())
+    }
+
+    fn add_atoms(&mut self, atom: Atom, count: u32) -> Option<()> {
+        match self.place(atom) {
+            Ok(at) => {
+                let sum = self.atoms[at].1.checked_add(count)?;
+                self.atoms[at].1 = (sum <= MOST_ATOMS).then_some(sum)?;
             }
+            Err(at) => self.atoms.insert(at, (atom, count)),
         }
         Some(())
     }
@@ -145,12 +142,17 @@ impl Composition {
 
     /// Writes the atoms by the rank of their symbols, then alphabetically.
     fn write(&self, out: &mut impl Write, rank: impl Fn(&str) -> usize) -> fmt::Result {
-        let mut atoms = self.atoms.clone();
         let key = |atom: Atom| rank(atom.element().symbol());
-        atoms.sort_by(|(a, _), (b, _)| match key(*a).cmp(&key(*b)) {
-            Ordering::Equal => a.by_symbol(*b),
-            unequal => unequal,
-        });
+        let before = |a: Atom, b: Atom| match key(a).cmp(&key(b)) {
+            Ordering::Equal => a.by_symbol(b) == Ordering::Less,
+            unequal => unequal == Ordering::Less,
+        };
+        // Kinds are few: each is put where it belongs among those before it.
+        let mut atoms: Vec<(Atom, u32)> = Vec::with_capacity(self.atoms.len());
+        for one in &self.atoms {
+            let at = atoms.partition_point(|other| before(other.0, one.0));
+            atoms.insert(at, *one);
+        }
         for (atom, count) in atoms {
             write!(out, "{atom}")?;
             if count > 1 {

@@ -111,7 +111,7 @@ impl Reader<'_> {
     fn atom(&mut self, number: Option<u32>) -> Result<Atom, Fault> {
         let at = self.at;
         let small = self.rest.char_indices().skip(1);
-        let mut ends = small.filter(|(_, letter)| !letter.is_lowercase());
+        let mut ends = small.filter(|(_, letter)| !letter.is_ascii_lowercase());
         let len = ends.next().map_or(self.rest.len(), |(end, _)| end);
         let symbol = self.take(len);
         let unknown = || {
@@ -285,7 +285,7 @@ impl Reader<'_> {
                 "a number with nothing to count before it; isotopes are written as [13C]6"
                     .to_owned()
             }
-            next if next.is_lowercase() => {
+            next if next.is_ascii_lowercase() => {
                 format!("no element begins with a small letter ({next:?})")
             }
             next => format!("{next:?} is not part of a formula"),
