@@ -2,7 +2,9 @@
 
 #[cfg(feature = "wasm-stack")]
 use js_sys::Float32Array;
-use js_sys::{Float64Array, Uint8Array};
+#[cfg(any(feature = "wasm-stack", feature = "wasm-ions"))]
+use js_sys::Float64Array;
+use js_sys::Uint8Array;
 
 use super::{Thrown, thrown};
 use crate::error::Error;
@@ -25,7 +27,7 @@ pub(super) fn bytes(array: &Uint8Array) -> Result<Vec<u8>, Thrown> {
 }
 
 /// Bytes of which so many are expected at most.
-#[cfg(feature = "wasm-ions")]
+#[cfg(any(feature = "wasm-ions", feature = "wasm-annotate"))]
 pub(super) fn within(array: &Uint8Array, most: u64) -> Result<Vec<u8>, Thrown> {
     let need = u64::from(array.length());
     let mut values = Vec::new();
@@ -62,6 +64,7 @@ pub(super) fn floats(array: &Float32Array) -> Result<Vec<f32>, Thrown> {
     Ok(values)
 }
 
+#[cfg(any(feature = "wasm-stack", feature = "wasm-ions"))]
 pub(super) fn doubles(array: &Float64Array) -> Result<Vec<f64>, Thrown> {
     let mut values = room(array.length())?;
     array.copy_to(&mut values);

@@ -5,25 +5,37 @@
 //! room. Structures cross as plain objects with the names of the command line's `--json`, which
 //! [`record`] builds and takes apart: a JSON library would be a fifth of the module.
 //!
-//! What a page of one kind needs is a module of its own, chosen by a feature: `wasm-stack` and
-//! `wasm-ions`. Rooms that both need are in both.
+//! What a page of one kind needs is a module of its own, chosen by a feature: `wasm-stack`, `wasm-ions`
+//! and `wasm-annotate`. Rooms that several need are in each of them.
 //!
 //! Errors are thrown as objects `{code, message, at}`; the module's JavaScript turns them into
 //! `CoreError`.
 
-#![cfg(any(feature = "wasm-stack", feature = "wasm-ions"))]
+#![cfg(any(
+    feature = "wasm-stack",
+    feature = "wasm-ions",
+    feature = "wasm-annotate"
+))]
 #![allow(unreachable_pub, reason = "what is bound is reached from JavaScript")]
 
+#[macro_use]
+mod fetched;
+
+#[cfg(feature = "wasm-annotate")]
+mod annotate;
 mod bulk;
 #[cfg(feature = "wasm-stack")]
 mod export;
 #[cfg(feature = "wasm-ions")]
 mod ions;
+#[cfg(any(feature = "wasm-stack", feature = "wasm-ions"))]
 mod png;
 mod policy;
 mod record;
 #[cfg(feature = "wasm-stack")]
 mod stack;
+#[cfg(any(feature = "wasm-ions", feature = "wasm-annotate"))]
+mod store;
 #[cfg(feature = "wasm-stack")]
 mod walk;
 

@@ -97,11 +97,23 @@ pub(super) fn text(value: &JsValue, name: &'static str) -> Result<Option<String>
     convert(value, name, "text", JsValue::as_string)
 }
 
+/// A member that is an array of texts.
+///
+/// # Errors
+/// If it is there and none.
+#[cfg(feature = "wasm-annotate")]
+pub(super) fn texts(value: &JsValue, name: &'static str) -> Result<Option<Vec<String>>, Thrown> {
+    convert(value, name, "an array of texts", |found| {
+        let array = found.dyn_ref::<Array>()?;
+        array.iter().map(|one| one.as_string()).collect()
+    })
+}
+
 /// A member that is any number.
 ///
 /// # Errors
 /// If it is there and no number.
-#[cfg(feature = "wasm-stack")]
+#[cfg(any(feature = "wasm-stack", feature = "wasm-annotate"))]
 pub(super) fn float(value: &JsValue, name: &'static str) -> Result<Option<f64>, Thrown> {
     convert(value, name, "a number", JsValue::as_f64)
 }

@@ -1,11 +1,11 @@
 //! Stacks: gathered, planned, reduced.
 
-use js_sys::{Float32Array, Float64Array, Uint8Array, Uint16Array};
+use js_sys::{Float32Array, Float64Array, Uint16Array};
 use wasm_bindgen::prelude::*;
 
 use super::record::{self, Record};
 use super::walk::Image;
-use super::{Thrown, number, offset, thrown};
+use super::{Thrown, number, thrown};
 use crate::error::Error;
 use crate::fits;
 use crate::job::Job;
@@ -141,41 +141,10 @@ pub struct Median {
     job: MedianJob,
 }
 
+fetched!(Median);
+
 #[wasm_bindgen]
 impl Median {
-    /// The next slot to fill: `[slot, source, start, end, start, end, …]`.
-    #[wasm_bindgen(js_name = next)]
-    pub fn next_fetch(&mut self) -> Option<Vec<f64>> {
-        self.job.next().map(|fetch| super::flat(&fetch))
-    }
-
-    /// Takes a piece of a read: byte `at` of the read with this index of the slot's fetch.
-    ///
-    /// # Errors
-    /// Bytes that were not asked for.
-    pub fn feed(
-        &mut self,
-        slot: u32,
-        read: usize,
-        at: f64,
-        piece: &Uint8Array,
-    ) -> Result<(), Thrown> {
-        let at = offset("at", at)?;
-        self.job
-            .feed(slot, read, at, piece.length() as usize, |place| {
-                piece.copy_to(place);
-            })
-            .map_err(thrown)
-    }
-
-    /// Says that a slot's reads have all been fed.
-    ///
-    /// # Errors
-    /// If bytes are missing.
-    pub fn complete(&mut self, slot: u32) -> Result<(), Thrown> {
-        self.job.complete(slot).map_err(thrown)
-    }
-
     /// Reduces the section at hand if all its bytes are there: `[section, x0, y0, width, rows, step]`.
     ///
     /// # Errors
@@ -212,12 +181,6 @@ impl Median {
         self.job
             .last()
             .map(|section| Uint16Array::new_from_slice(section.count))
-    }
-
-    /// Whether every section has been handed out.
-    #[must_use]
-    pub fn done(&self) -> bool {
-        self.job.is_done()
     }
 }
 

@@ -44,8 +44,9 @@ export function answer(calls) {
       if (result instanceof Handover) self.postMessage({ id, result: result.result }, result.transfer);
       else self.postMessage({ id, result });
     } catch (error) {
-      self.postMessage({ id, error: plain(error) });
+      // A core that has trapped answers no call any more, this one included.
       if (isTrap(error)) self.postMessage({ retired: plain(error).message });
+      else self.postMessage({ id, error: plain(error) });
     } finally {
       running.delete(id);
     }

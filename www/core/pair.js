@@ -1,13 +1,8 @@
 /** An imzML pair: its index, read from the XML as it streams by, and what tells it from another pair. */
-import { checked, CoreError, release, told } from './errors.js';
+import { checked, release, told } from './errors.js';
 import { core } from './ions-instance.js';
-import { Breath } from './session.js';
 import { Tally } from './tally.js';
-
-/** Bytes of the first read, which tells the file's size. */
-const FIRST = 64 << 10;
-/** Bytes of later reads where a server hides the size. */
-const NEXT = 1 << 20;
+import { through } from './through.js';
 
 /** The index of a dataset: where each spectrum lies in the .ibd, 48 bytes each. */
 export class PairIndex {
@@ -23,7 +18,7 @@ export class PairIndex {
   static async read(imzml, ibd, { signal, tally = new Tally(), memory, skipBad = false, onProgress }) {
     const reader = checked(() => new (core().Imzml)(imzml.key, memory));
     try {
-      await feed(imzml, { signal, tally, onProgress, take: (piece) => checked(() => reader.push(piece)) });
+      await through(imzml, { signal, tally, onProgress, take: (piece) => checked(() => reader.push(piece)) });
       const inner = checked(() => reader.finish());
       try {
         await settle(inner, ibd, { signal, tally, skipBad });
@@ -47,34 +42,6 @@ export class PairIndex {
 
   free() {
     release(this.inner);
-  }
-}
-
-/** The XML from its first byte to its last, in one request after the first where its size is known. */
-async function feed(source, { signal, tally, onProgress, take }) {
-  const breath = new Breath();
-  let at = 0;
-  const piece = (bytes) => {
-    take(bytes);
-    at += bytes.length;
-    onProgress?.(at, source.size ?? at);
-  };
-  const first = await source.read(0, source.size === undefined ? FIRST : Math.min(FIRST, source.size), signal, tally);
-  piece(first);
-  if (first.length < FIRST) return;
-  if (source.size !== undefined && source.stream) {
-    await source.stream(at, source.size, { signal, tally, sink: (_, bytes) => piece(bytes) });
-    if (at !== source.size) throw new CoreError('unexpected', `${source.key}: byte ${at}: the file ends here, and not after ${source.size} bytes`, at);
-    return;
-  }
-  for (;;) {
-    await breath.take();
-    signal?.throwIfAborted();
-    const end = source.size === undefined ? at + NEXT : Math.min(at + NEXT, source.size);
-    const bytes = end > at ? await source.read(at, end, signal, tally) : new Uint8Array(0);
-    const wanted = end - at;
-    if (bytes.length > 0) piece(bytes);
-    if (bytes.length < wanted || end === source.size) return;
   }
 }
 

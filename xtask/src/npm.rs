@@ -6,12 +6,16 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// What a user of the package can import, and the file behind it.
-const DOORS: [(&str, &str); 9] = [
+const DOORS: [(&str, &str); 13] = [
     (".", "core/index.js"),
     ("./ions", "core/ions.js"),
     ("./ions/client", "ions/client.js"),
     ("./ions/worker", "ions/compute.js"),
     ("./ions.wasm", "pkg/ions/ions_bg.wasm"),
+    ("./annotations", "core/annotations.js"),
+    ("./annotations/client", "ions/annotator.js"),
+    ("./annotations/worker", "ions/annotate.js"),
+    ("./annotations.wasm", "pkg/annotate/annotate_bg.wasm"),
     ("./view", "view/view.js"),
     ("./client", "app/client.js"),
     ("./worker", "app/compute.js"),
@@ -19,11 +23,13 @@ const DOORS: [(&str, &str); 9] = [
 ];
 
 /// Types that no module imports by name but the binding's own types do.
-const BINDING_TYPES: [&str; 4] = [
+const BINDING_TYPES: [&str; 6] = [
     "pkg/sectile.d.ts",
     "pkg/sectile_bg.wasm.d.ts",
     "pkg/ions/ions.d.ts",
     "pkg/ions/ions_bg.wasm.d.ts",
+    "pkg/annotate/annotate.d.ts",
+    "pkg/annotate/annotate_bg.wasm.d.ts",
 ];
 
 /// Builds target/dist/npm from the built site.
@@ -167,7 +173,11 @@ fn try_it(package: &Path) -> Outcome {
                   const ions = await import('sectile/ions'); \
                   for (const call of [ions.init, ions.pack, ions.planPack, ions.IonStore?.open]) \
                   if (typeof call !== 'function') \
-                  throw new Error('sectile/ions lacks init, pack, planPack or IonStore.open')";
+                  throw new Error('sectile/ions lacks init, pack, planPack or IonStore.open'); \
+                  const annotations = await import('sectile/annotations'); \
+                  for (const call of [annotations.init, annotations.readMolecules, annotations.Annotation?.open]) \
+                  if (typeof call !== 'function') \
+                  throw new Error('sectile/annotations lacks init, readMolecules or Annotation.open')";
     let mut node = program::command("node");
     node.args(["--input-type=module", "--eval", script])
         .current_dir(package);
@@ -197,7 +207,7 @@ fn manifest(dist: &Path) -> Outcome<String> {
   "description": "{about}",
   "license": "MIT OR Apache-2.0",
   "type": "module",
-  "sideEffects": ["./dist/app/compute.js", "./dist/ions/compute.js"],
+  "sideEffects": ["./dist/app/compute.js", "./dist/ions/compute.js", "./dist/ions/annotate.js"],
   "files": ["dist"],
   "engines": {{ "node": ">=20" }},
   "exports": {{

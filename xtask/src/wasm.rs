@@ -32,7 +32,7 @@ pub(crate) struct Module {
 }
 
 /// All modules.
-pub(crate) const MODULES: [Module; 2] = [
+pub(crate) const MODULES: [Module; 3] = [
     Module {
         feature: "wasm-stack",
         folder: "pkg",
@@ -44,6 +44,12 @@ pub(crate) const MODULES: [Module; 2] = [
         folder: "pkg/ions",
         name: "ions",
         most_gzip: 240_000,
+    },
+    Module {
+        feature: "wasm-annotate",
+        folder: "pkg/annotate",
+        name: "annotate",
+        most_gzip: 200_000,
     },
 ];
 
@@ -93,7 +99,7 @@ fn compile(module: &Module) -> Outcome<PathBuf> {
         "--target",
         TARGET,
     ]);
-    // A folder for each: the wasm has the same name in both, and cargo would take one for the other.
+    // A folder for each: the wasm has the same name in all, and cargo would take one for the other.
     build.arg("--target-dir").arg(&target);
     hide_sources(&mut build)?;
     build.args([

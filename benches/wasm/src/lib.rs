@@ -1,17 +1,19 @@
-//! Kernels behind exports that `benches/wasm/*.mjs` time.
+//! Kernels behind exports that the scripts of `benches/wasm` time.
 
+mod annotate;
 pub mod ion;
+#[path = "../../sample/ions.rs"]
+mod ions;
+pub mod isotope;
 #[path = "../../sample/lines.rs"]
 mod lines;
 
 mod dataset;
 #[path = "../../sample/images.rs"]
 mod images;
-mod score;
-
-mod annotate;
 #[path = "../../sample/planted.rs"]
 mod planted;
+mod score;
 
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::median::{Kernel, Samples, nanmedian};

@@ -1,5 +1,6 @@
 //! A batch of ions: their patterns, the blocks of their windows, and groups of them whose blocks fit into memory.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::ions::{Ion, Ions};
@@ -50,7 +51,7 @@ pub(super) struct Batch {
     /// Where the next batch begins.
     pub(super) end: u32,
     pub(super) entries: Vec<Entry>,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: VecDeque<Group>,
     /// Ions whose pattern cannot be computed.
     pub(super) skipped: u32,
 }
@@ -92,7 +93,7 @@ impl Batch {
         let mut batch = Self {
             end,
             entries: Vec::new(),
-            groups: Vec::new(),
+            groups: VecDeque::new(),
             skipped: 0,
         };
         let room = batch.entries.try_reserve_exact((end - start) as usize);
@@ -146,7 +147,7 @@ impl Batch {
             return self.stream(frame, ions);
         }
         self.entries[ions.clone()].sort_unstable_by_key(|entry| entry.ion);
-        self.groups.push(Group {
+        self.groups.push_back(Group {
             ions,
             need,
             piece: None,
@@ -166,7 +167,7 @@ impl Batch {
                     end += 1;
                 }
                 let part = start..end;
-                self.groups.push(Group {
+                self.groups.push_back(Group {
                     ions: ions.clone(),
                     need: Vec::from_iter((!part.is_empty()).then(|| part.clone())),
                     piece: Some(Piece {

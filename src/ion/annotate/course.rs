@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::ion::isotope::Patterns;
 use crate::store::head::Head;
 
-/// Groups, and batches, that are known at one time.
+/// Groups on their way, and batches, at one time.
 const KNOWN: usize = AHEAD + 1;
 
 /// A group on its way: its blocks are asked for once it is admitted.
@@ -23,9 +23,10 @@ struct Ahead {
     admitted: bool,
 }
 
-/// A batch with groups on their way.
+/// A batch that is not done.
 #[derive(Debug)]
 struct Open {
+    /// Its groups are those that are not on their way yet.
     batch: Batch,
     /// Its groups that are not done.
     left: usize,
@@ -48,7 +49,7 @@ pub(super) struct Course {
     /// Where the next batch begins.
     start: u32,
     end: u32,
-    max_requests: u64,
+    max_requests: Option<u64>,
     /// Whether no more batches are begun.
     closing: bool,
     /// All ions before this place are done.
@@ -90,7 +91,7 @@ impl Course {
             at: 0,
             start: from,
             end,
-            max_requests: max_requests.unwrap_or(u64::MAX),
+            max_requests,
             closing: false,
             position: from,
             told: 0,
@@ -101,56 +102,76 @@ impl Course {
     /// Begins no more batches, and gives up those that are not at hand.
     pub(super) fn close(&mut self) {
         self.closing = true;
-        let left = self.batches.front().map_or(0, |open| open.left);
-        for later in self.ahead.drain(left..) {
+        let front = self.batches.front();
+        let own = front.map_or(0, |open| open.left - open.batch.groups.len());
+        for later in self.ahead.drain(own..) {
             self.held.forget(&later.turn.runs);
         }
         self.batches.truncate(1);
     }
 
-    /// Computes the next batch, if there are too few groups on their way; whether it did.
+    /// Sends the next groups on their way, and computes a batch if there are too few; whether it did that.
     pub(super) fn look_ahead(&mut self, head: &Head, ions: &Ions) -> Result<bool> {
         while let Some(open) = self.batches.pop_front_if(|open| open.left == 0) {
             self.position = open.batch.end;
             self.told += open.batch.skipped;
             self.skipped += u64::from(open.batch.skipped);
         }
+        while self.ahead.len() < KNOWN
+            && let Some(group) = self.next_group()
+        {
+            let turn = self.shelf.take(head, group.need.clone(), group.floor);
+            self.ahead.push_back(Ahead {
+                group,
+                turn,
+                admitted: false,
+            });
+        }
         let enough = self.ahead.len() >= KNOWN || self.batches.len() >= KNOWN;
         if self.closing || enough || self.start >= self.end {
             return Ok(false);
         }
         let frame = Frame::new(head, ions, &self.shelf, self.end);
-        let mut batch = Batch::new(&frame, &mut self.patterns, self.start)?;
-        let before = self.shelf.cost().requests;
-        let groups = std::mem::take(&mut batch.groups);
-        let turns: Vec<Ahead> = (groups.into_iter())
-            .map(|group| Ahead {
-                turn: self.shelf.take(head, group.need.clone(), group.floor),
-                group,
-                admitted: false,
-            })
-            .collect();
-        let after = self.shelf.cost().requests;
-        if after > self.max_requests {
+        let batch = Batch::new(&frame, &mut self.patterns, self.start)?;
+        if !self.may_ask_for(head, &batch)? {
             self.closing = true;
-            if before > 0 {
-                return Ok(false);
-            }
+            return Ok(false);
+        }
+        self.start = batch.end;
+        let left = batch.groups.len();
+        self.batches.push_back(Open { batch, left });
+        Ok(true)
+    }
+
+    /// The next group that is not on its way, in the first batch that has one.
+    fn next_group(&mut self) -> Option<Group> {
+        let mut batches = self.batches.iter_mut();
+        batches.find_map(|open| open.batch.groups.pop_front())
+    }
+
+    /// Whether there are requests left for a whole batch, all groups before which are on their way.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if that batch is the first.
+    fn may_ask_for(&self, head: &Head, batch: &Batch) -> Result<bool> {
+        let Some(most) = self.max_requests else {
+            return Ok(true);
+        };
+        let mut trial = self.shelf.clone();
+        for group in &batch.groups {
+            trial.take(head, group.need.clone(), group.floor);
+        }
+        let need = trial.cost().requests;
+        if need > most && self.shelf.cost().groups == 0 {
             return Err(Error::Parameter {
                 name: "--max-requests",
                 what: format!(
-                    "the next {} ions need {after} requests; allow at least so many, or give more memory",
+                    "the next {} ions need {need} requests; allow at least so many, or give more memory",
                     batch.end - self.start
                 ),
             });
         }
-        self.start = batch.end;
-        self.batches.push_back(Open {
-            left: turns.len(),
-            batch,
-        });
-        self.ahead.extend(turns);
-        Ok(true)
+        Ok(need <= most)
     }
 
     /// Lets the groups ask for their blocks for which there is room now.

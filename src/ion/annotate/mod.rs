@@ -21,6 +21,7 @@ mod ions;
 mod job;
 mod output;
 mod plan;
+pub mod polarity;
 mod record;
 mod request;
 mod shares;

@@ -1,6 +1,6 @@
 //! What the memory budget is spent on.
 
-use super::batch::{BATCH, Entry};
+use super::batch::{BATCH, Entry, Group};
 use super::buffer::{ENTRIES, Kept};
 use super::ions::Ions;
 use super::record::{Decoy, Scored};
@@ -50,7 +50,8 @@ impl Shares {
         check(head, ions, wish)?;
         let request = ions.request();
         let area = sheet::area(head, request.slice);
-        let batch = u64::from(BATCH) * size_of::<Entry>() as u64;
+        // A group has a list of blocks; there are few groups in a batch, unless memory is short.
+        let batch = u64::from(BATCH) * (size_of::<Entry>() + size_of::<Group>()) as u64;
         let scores = (TARGETS * size_of::<Scored>() + DECOYS * size_of::<Decoy>()) as u64;
         let program = BASE
             .saturating_add(head.held_bytes())

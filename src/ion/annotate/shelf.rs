@@ -49,7 +49,7 @@ struct Run {
 }
 
 /// The blocks that will be in memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Shelf {
     room: u64,
     /// Most bytes of a group.

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use js_sys::{Array, Float32Array, Float64Array, Uint8Array};
+use js_sys::{Array, Float32Array, Float64Array};
 use wasm_bindgen::prelude::*;
 
 use super::record::{self, Record};
-use super::{Thrown, flat, offset, thrown};
+use super::{Thrown, thrown};
 use crate::error::Error;
 use crate::ion::images::{ImagesJob, Wish};
 use crate::ion::normalise::Norms;
@@ -21,41 +21,10 @@ pub struct Images {
     pub(super) norms: Option<Rc<Norms>>,
 }
 
+fetched!(Images);
+
 #[wasm_bindgen]
 impl Images {
-    /// The next slot to fill: `[slot, source, start, end]`.
-    #[wasm_bindgen(js_name = next)]
-    pub fn next_fetch(&mut self) -> Option<Vec<f64>> {
-        self.job.next().map(|fetch| flat(&fetch))
-    }
-
-    /// Takes a piece of a read: byte `at` of the read with this index of the slot's fetch.
-    ///
-    /// # Errors
-    /// Bytes that were not asked for.
-    pub fn feed(
-        &mut self,
-        slot: u32,
-        read: usize,
-        at: f64,
-        piece: &Uint8Array,
-    ) -> Result<(), Thrown> {
-        let at = offset("at", at)?;
-        self.job
-            .feed(slot, read, at, piece.length() as usize, |place| {
-                piece.copy_to(place);
-            })
-            .map_err(thrown)
-    }
-
-    /// Says that a slot's reads have all been fed.
-    ///
-    /// # Errors
-    /// If bytes are missing.
-    pub fn complete(&mut self, slot: u32) -> Result<(), Thrown> {
-        self.job.complete(slot).map_err(thrown)
-    }
-
     /// The next finished image, with a copy of its values; images come in the order of their m/z.
     ///
     /// # Errors
@@ -89,12 +58,6 @@ impl Images {
             .number("requests", image.requests)
             .number("bytes", image.bytes)
             .into())
-    }
-
-    /// Whether every image has been handed out.
-    #[must_use]
-    pub fn done(&self) -> bool {
-        self.job.is_done()
     }
 }
 

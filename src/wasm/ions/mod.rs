@@ -1,10 +1,12 @@
 //! Ion images: stores and pairs opened, packed, drawn.
 
+mod drawing;
 mod images;
 mod lent;
 mod pack;
 mod pair;
 mod spectrum;
-mod store;
 
-use super::{Thrown, feed, flat, need, number, offset, record, thrown};
+pub(super) use self::drawing::Drawing;
+use super::store::Store;
+use super::{Thrown, flat, number, offset, record, thrown};

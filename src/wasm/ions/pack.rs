@@ -1,16 +1,15 @@
 //! Packing that waits for its bytes, and for what it puts to be written.
 
-use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use super::lent::Lent;
 use super::record::{self, Record};
-use super::{Thrown, offset, thrown};
+use super::{Thrown, thrown};
 use crate::error::Error;
 use crate::ion::pack::job::{File, PackJob, Put};
 use crate::ion::pack::plan::{Plan, Wish};
 use crate::job::Job;
-use crate::store::head::Counts;
+use crate::wasm::store::counts;
 
 /// A job of packing.
 #[wasm_bindgen]
@@ -28,6 +27,8 @@ impl Packing {
     }
 }
 
+fed!(Packing);
+
 #[wasm_bindgen]
 impl Packing {
     /// The next slot to fill: `[slot, source, start, end, start, end, …]`; source 0 is the `.ibd`, 1 the
@@ -44,25 +45,6 @@ impl Packing {
     /// A slot that was not asked for.
     pub fn place(&mut self, slot: u32, read: usize) -> Result<Vec<f64>, Thrown> {
         self.lent.place(&mut self.job, slot, read)
-    }
-
-    /// Takes a piece of a read: byte `at` of the read with this index of the slot's fetch.
-    ///
-    /// # Errors
-    /// Bytes that were not asked for.
-    pub fn feed(
-        &mut self,
-        slot: u32,
-        read: usize,
-        at: f64,
-        piece: &Uint8Array,
-    ) -> Result<(), Thrown> {
-        let at = offset("at", at)?;
-        self.job
-            .feed(slot, read, at, piece.length() as usize, |place| {
-                piece.copy_to(place);
-            })
-            .map_err(thrown)
     }
 
     /// Says that a slot's reads have all been filled or fed.
@@ -92,12 +74,6 @@ impl Packing {
             let [address, length] = super::lent::whereabouts(bytes);
             vec![file, super::number(at), address, length]
         }))
-    }
-
-    /// Whether all has been handed out.
-    #[must_use]
-    pub fn done(&self) -> bool {
-        self.job.is_done()
     }
 
     /// The memory of its plan in bytes: a job that goes on from a checkpoint must be given the same.
@@ -137,15 +113,6 @@ impl Packing {
             .number("spill_bytes", report.spill_bytes)
             .into())
     }
-}
-
-/// Counts by their names.
-pub(super) fn counts(counts: &Counts) -> JsValue {
-    let mut record = Record::new();
-    for (name, value) in counts.named() {
-        record = record.number(name, value);
-    }
-    record.into()
 }
 
 /// `ibd_bytes` is the size of the `.ibd`.

@@ -1,13 +1,12 @@
 //! Spectra that wait for their bytes.
 
-use js_sys::{Float32Array, Float64Array, Uint8Array};
+use js_sys::{Float32Array, Float64Array};
 use wasm_bindgen::prelude::*;
 
 use super::images::read_wish;
 use super::pair::Index;
 use super::record::{self, Record};
-use super::store::Store;
-use super::{Thrown, flat, offset, thrown};
+use super::{Store, Thrown, thrown};
 use crate::error::Error;
 use crate::ion::images::Wish;
 use crate::ion::region::Region;
@@ -20,6 +19,8 @@ use crate::wasm::bulk::doubles;
 pub struct Spectrum {
     job: SpectrumJob,
 }
+
+fetched!(Spectrum);
 
 #[wasm_bindgen]
 impl Spectrum {
@@ -34,39 +35,6 @@ impl Spectrum {
             .number("peak_bytes", plan.peak_bytes)
             .number("minimum_bytes", plan.minimum_bytes)
             .into()
-    }
-
-    /// The next slot to fill: `[slot, source, start, end]`.
-    #[wasm_bindgen(js_name = next)]
-    pub fn next_fetch(&mut self) -> Option<Vec<f64>> {
-        self.job.next().map(|fetch| flat(&fetch))
-    }
-
-    /// Takes a piece of a read: byte `at` of the read with this index of the slot's fetch.
-    ///
-    /// # Errors
-    /// Bytes that were not asked for.
-    pub fn feed(
-        &mut self,
-        slot: u32,
-        read: usize,
-        at: f64,
-        piece: &Uint8Array,
-    ) -> Result<(), Thrown> {
-        let at = offset("at", at)?;
-        self.job
-            .feed(slot, read, at, piece.length() as usize, |place| {
-                piece.copy_to(place);
-            })
-            .map_err(thrown)
-    }
-
-    /// Says that a slot's reads have all been fed.
-    ///
-    /// # Errors
-    /// If bytes are missing.
-    pub fn complete(&mut self, slot: u32) -> Result<(), Thrown> {
-        self.job.complete(slot).map_err(thrown)
     }
 
     /// The spectrum, once it is finished: `{mz, intensity, max, pixels}`; `max` is null for one pixel.
@@ -87,12 +55,6 @@ impl Spectrum {
             .with("max", &max)
             .number("pixels", found.pixels)
             .into())
-    }
-
-    /// Whether it has been handed out.
-    #[must_use]
-    pub fn done(&self) -> bool {
-        self.job.is_done()
     }
 }
 
