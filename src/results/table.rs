@@ -106,7 +106,7 @@ impl Table {
     /// formula and modifier as bytes, so their order is total and says nothing about shards.
     ///
     /// # Cost
-    /// Sorting; a few hundred nanoseconds a decoy.
+    /// Sorting; for each formula and target a search for each of its decoys.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if an ion came twice with different scores; [`Error::Budget`].

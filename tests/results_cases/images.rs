@@ -15,6 +15,7 @@ use sectile::results::part::Identity;
 use sectile::results::part::images::{self, Pictures, Scan};
 use sectile::store::head::Mask;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 pub(super) const FRAME: Frame = Frame {
     width: 6,
@@ -47,7 +48,7 @@ pub(super) fn easel() -> Easel {
 /// The sums of an ion's isotope peak, which only the two decide.
 fn sums(ion: u32, peak: u32) -> (Vec<u32>, Vec<f32>) {
     let pixels: Vec<u32> = (0..27)
-        .filter(|pixel| (pixel * 7 + ion + peak) % 3 == 0)
+        .filter(|pixel| (pixel * 7 + ion + peak).is_multiple_of(3))
         .collect();
     let values = pixels
         .iter()
@@ -57,7 +58,7 @@ fn sums(ion: u32, peak: u32) -> (Vec<u32>, Vec<f32>) {
 
 /// Whether an ion has an image of a peak: always of the first one.
 fn has(ion: u32, peak: u32) -> bool {
-    peak == 0 || (ion + peak) % 4 != 0
+    peak == 0 || !(ion + peak).is_multiple_of(4)
 }
 
 pub(super) fn picture(easel: &mut Easel, ion: u32, peak: u32) -> Picture {
@@ -378,7 +379,6 @@ fn refusals_name_the_byte() {
 
 #[test]
 fn entries_that_contradict_each_other_are_refused() {
-    use sha2::{Digest as _, Sha256};
     let file = merged(&ALL[..4], &[part(0..15, &ALL[..4])]);
     let head = u64::from_le_bytes(file[32..40].try_into().unwrap()) as usize;
     // Each with a SHA-256 that fits: (byte, what is put there, the byte that is named).
@@ -470,7 +470,7 @@ fn an_easel_refuses_what_is_no_picture() {
 fn missing_and_contradicting_images_are_refused() {
     let one = part(0..15, &[0, 1]);
     let table = scan(0..15, &one, 100).unwrap();
-    let error = Merge::new(FRAME, vec![subject(2)], &[table.clone()]).unwrap_err();
+    let error = Merge::new(FRAME, vec![subject(2)], std::slice::from_ref(&table)).unwrap_err();
     assert!(
         matches!(&error, Error::Mismatch { what, .. } if what.contains("C10H20O2")),
         "{error}"
@@ -495,8 +495,107 @@ fn missing_and_contradicting_images_are_refused() {
     ));
 }
 
+/// What METASPACE writes for the first image of each ion of its synthetic dataset.
+#[test]
+fn pictures_are_those_of_the_reference_programs() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/imaging-ms");
+    let text = std::fs::read_to_string(golden.join("e2e.json")).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let (width, height) = (14, 11);
+    assert_eq!(
+        (&json["ncols"], &json["nrows"]),
+        (&width.into(), &height.into())
+    );
+    let mut seen = 0;
+    for (n, result) in json["formula_results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .enumerate()
+    {
+        let Ok(picture) = std::fs::read(golden.join(format!("e2e/f{n}.png"))) else {
+            continue;
+        };
+        let expected = png::decode(&picture, 1 << 20).unwrap();
+        let alpha = expected.alpha.as_ref().unwrap();
+        let mut mask = Mask::new(width * height).unwrap();
+        let acquired = (0..).zip(alpha).filter(|(_, alpha)| **alpha > 0);
+        acquired.for_each(|(pixel, _)| mask.set(pixel));
+        assert_eq!(mask.count(), 126);
+        let list = |name: &str| result["images"][0][name].as_array().unwrap().iter();
+        let mut sums = vec![0.0_f64; (width * height) as usize];
+        for ((row, column), value) in list("row").zip(list("col")).zip(list("val")) {
+            let pixel = row.as_u64().unwrap() * u64::from(width) + column.as_u64().unwrap();
+            sums[pixel as usize] += value.as_f64().unwrap();
+        }
+        let (pixels, values): (Vec<u32>, Vec<f32>) = (0..)
+            .zip(sums)
+            .filter(|(_, sum)| *sum > 0.0)
+            .map(|(pixel, sum)| (pixel, sum as f32))
+            .unzip();
+        let mut budget = Budget::new(1 << 20);
+        let mut easel = Easel::new(width, height, &mask, 0, &mut budget).unwrap();
+        let found = easel.draw(&pixels, &values).unwrap();
+        let found = png::decode(&found.png, 1 << 20).unwrap();
+        assert_eq!(found.alpha, expected.alpha);
+        let far = found
+            .codes
+            .iter()
+            .zip(&expected.codes)
+            .filter(|(a, b)| a.abs_diff(**b) > 1);
+        assert_eq!(far.count(), 0, "f{n}");
+        seen += 1;
+    }
+    assert_eq!(seen, 9);
+}
+
+#[test]
+fn names_and_numbers_that_no_reader_takes_are_not_written() {
+    let table = scan(0..15, &part(0..15, &ALL), 4096).unwrap();
+    let with = |change: &dyn Fn(&mut Subject<'_>), frame: Frame| {
+        let mut one = subject(0);
+        change(&mut one);
+        Merge::new(frame, vec![one], std::slice::from_ref(&table))
+    };
+    assert!(with(&|_| (), FRAME).is_ok());
+    let changes: [&dyn Fn(&mut Subject<'_>); 6] = [
+        &|one| one.msm = 0.0,
+        &|one| one.msm = f64::NAN,
+        &|one| one.fdr = 1.5,
+        &|one| one.mz[1] = f64::INFINITY,
+        &|one| one.formula = "",
+        &|one| one.modifier = "x".repeat(70_000),
+    ];
+    for change in changes {
+        assert!(matches!(with(change, FRAME), Err(Error::Parameter { .. })));
+    }
+    let flat = Frame { width: 0, ..FRAME };
+    assert!(matches!(with(&|_| (), flat), Err(Error::Parameter { .. })));
+    // An image of a peak that the pattern does not have is left out.
+    let merge = with(&|one| one.mz[1] = 0.0, FRAME).unwrap();
+    assert_eq!(merge.copies.len(), 3);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A head whose SHA-256 fits but whose bytes are anything is read or refused.
+    #[test]
+    fn no_head_panics(changes in prop::collection::vec((12_usize..720, any::<u8>()), 1..8)) {
+        let file = merged(&ALL[..4], &[part(0..15, &ALL[..4])]);
+        let head = u64::from_le_bytes(file[32..40].try_into().unwrap()) as usize;
+        let mut bytes = file;
+        for (at, value) in changes {
+            bytes[at] = value;
+        }
+        bytes[80..HEADER].fill(0);
+        let sum: [u8; 32] = Sha256::digest(&bytes[..head]).into();
+        bytes[80..HEADER].copy_from_slice(&sum);
+        let opened = open(&bytes, true);
+        if let Err(error) = opened {
+            prop_assert!(matches!(error, Error::Format { .. } | Error::Budget { .. }), "{}", error);
+        }
+    }
 
     /// However ions are dealt out to parts, in which order, and how often: the same file.
     #[test]

@@ -358,3 +358,8 @@ proptest! {
         prop_assert_eq!(write(&table.finish().unwrap()), expected);
     }
 }
+
+#[test]
+fn a_row_has_the_bytes_that_are_stated() {
+    assert!(size_of::<sectile::results::Row>() <= 264);
+}

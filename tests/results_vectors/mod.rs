@@ -111,7 +111,7 @@ pub(crate) fn scored(ion: u32, msm: f64) -> Scored {
         },
         mz_err_abs: -0.000_123,
         mz_err_rel: 4.5e-7,
-        overlap: ion % 2 == 0,
+        overlap: ion.is_multiple_of(2),
     }
 }
 
@@ -171,7 +171,9 @@ pub(crate) fn hash() -> String {
     sha.update(found.json_rows(0..found.rows().len()));
     sha.update(file(&ions, &found));
     let digest = sha.finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .iter()
+        .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// The images file of all rows, with one picture each that its place decides.

@@ -47,7 +47,7 @@ impl Decoys {
     /// `per_target` are taken. A decoy has its target's neutral loss.
     ///
     /// # Cost
-    /// [`Decoys::need`]; about 1 µs a formula (v3), or a formula and target.
+    /// [`Decoys::need`]; one shuffle of 80 for each formula (v3), or each formula and target: milliseconds a thousand.
     ///
     /// # Errors
     /// [`Error::Parameter`] without targets, for one that is given twice, for more than 700 of them, and if

@@ -67,9 +67,10 @@ impl Merge {
     ///
     /// # Errors
     /// [`Error::Mismatch`] if an ion's first picture is missing or two of the same differ; [`Error::Parameter`] for two
-    /// ions of one name, names of 64 KiB and more than 2³² bytes of them; [`Error::Budget`] if the allocator has not
+    /// ions of one name, scores and m/z that are none, pictures without a pixel, names of 64 KiB and more than 2³² bytes of them; [`Error::Budget`] if the allocator has not
     /// enough left.
     pub fn new(frame: Frame, mut subjects: Vec<Subject<'_>>, parts: &[Pictures]) -> Result<Self> {
+        check(frame, &subjects)?;
         subjects.sort_by(|a, b| (a.formula, &a.modifier).cmp(&(b.formula, &b.modifier)));
         let sources = Sources::new(parts)?;
         let names = names(&subjects)?;
@@ -127,7 +128,7 @@ impl Merge {
             self.head.extend_from_slice(&number.to_le_bytes());
         }
         for (peak, mz) in (0..).zip(subject.mz) {
-            let found = sources.find(subject.ion, peak);
+            let found = sources.find(subject.ion, peak).filter(|_| mz > 0.0);
             if found.is_none() && peak == 0 {
                 return Err(Error::Mismatch {
                     file: "parts of the images file".to_owned(),
@@ -203,6 +204,26 @@ impl Sources {
             .binary_search_by_key(&key, |(_, record)| (record.ion, record.peak));
         self.0.get(at.ok()?)
     }
+}
+
+/// Refuses what no reader would take.
+fn check(frame: Frame, subjects: &[Subject<'_>]) -> Result<()> {
+    let Frame { width, height, .. } = frame;
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels == 0 || pixels > u64::from(u32::MAX) {
+        return Err(wrong(format!("pictures of {width} x {height} pixels")));
+    }
+    for subject in subjects {
+        let Subject { msm, fdr, mz, .. } = subject;
+        let scores = *msm > 0.0 && msm.is_finite() && (0.0..=1.0).contains(fdr);
+        if !scores || mz.iter().any(|mz| !mz.is_finite() || *mz < 0.0) {
+            return Err(wrong(format!(
+                "{} {} with an MSM of {msm}, an FDR of {fdr} and m/z {mz:?}",
+                subject.formula, subject.modifier
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The text of the head: all names, filled up to whole 8 bytes.

@@ -65,7 +65,7 @@ impl Easel {
     /// Draws the sums of a picture's pixels, each of which is there at most once; all others are 0.
     ///
     /// # Cost
-    /// About 5 ns a pixel of the whole picture.
+    /// Linear in the pixels of the whole picture, however few have a sum: nearly all of it is packing.
     ///
     /// # Errors
     /// [`Error::Parameter`] for pixels outside of the picture and for sums that are not finite.
