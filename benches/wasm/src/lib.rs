@@ -8,6 +8,7 @@ pub mod isotope;
 #[path = "../../sample/lines.rs"]
 mod lines;
 
+mod annotate;
 mod dataset;
 #[path = "../../sample/images.rs"]
 mod images;
