@@ -19,6 +19,10 @@ use annotations::{finished, scene};
 use program::{run, run_well, text};
 use servers::Server;
 
+fn words(owned: &[String]) -> Vec<&str> {
+    owned.iter().map(String::as_str).collect()
+}
+
 #[test]
 fn faults_that_pass_change_nothing_and_others_are_named() {
     let scene = scene();
@@ -38,7 +42,6 @@ fn faults_that_pass_change_nothing_and_others_are_named() {
         ]
         .map(str::to_owned)
     };
-    let words = |owned: &[String; 8]| owned.each_ref().map(String::as_str).to_vec();
     let local = annotate(text(&scene.store), text(&list), "local");
     run_well(out.path(), &words(&local));
     let whole = finished(&out.path().join("local"));
