@@ -165,6 +165,57 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     await close(page);
   });
 
+  test('after a cancelled run Annotate takes the settings of now, and Go on those of then', async () => {
+    const page = await open('adelay=100&asteps=10');
+    const halt = async () => {
+      await page.waitForFunction(() => document.querySelector('#annotating-bar').value > 0);
+      await page.click('#annotating-cancel');
+      await page.waitForSelector('#annotating-resume:not([hidden])');
+    };
+    await page.click('#annotate');
+    await halt();
+    await page.click('#search > summary');
+    await page.fill('#ppm', '8');
+    await page.setInputFiles('#molecules-file', csv('mine.csv', 'formula\nC6H12O6\n'));
+    await page.waitForFunction(() => !document.querySelector('#annotate').disabled);
+    await page.click('#annotating-resume');
+    await page.waitForSelector('#results:not([hidden])');
+    assert.match(await text(page, '#results-from'), /^Common metabolites and lipids · /, 'the list of then');
+    await settled(page);
+    assert.doesNotMatch(page.url(), /run=1/, 'a link with the settings of now would find something else');
+    await page.evaluate(() => { document.querySelector('#search').open = true; });
+    await page.waitForFunction(() => !document.querySelector('#annotate').disabled);
+    await page.click('#annotate');
+    await halt();
+    await page.click('#search > summary');
+    await page.fill('#ppm', '5');
+    await page.waitForFunction(() => !document.querySelector('#annotate').disabled);
+    await page.click('#annotate');
+    await page.waitForFunction(() => /^mine\.csv/.test(document.querySelector('#results-from').textContent));
+    const wishes = (await calls(page, 'annotate')).map(([{ ppm, molecules }]) => `${molecules} ${ppm}`);
+    assert.deepEqual(wishes, ['built-in 3', 'built-in 3', 'mine.csv 8', 'mine.csv 5']);
+    await close(page);
+  });
+
+  test('settings changed while it runs are counted after it; lists are counted one at a time, and never beside a run', async () => {
+    const page = await open('adelay=60&asteps=10');
+    await page.click('#annotate');
+    await page.waitForFunction(() => document.querySelector('#annotating-bar').value > 0);
+    await page.click('#search > summary');
+    await page.click('[data-adduct="+Na"], [data-adduct="+Cl"]');
+    await page.waitForSelector('#results:not([hidden])');
+    await page.waitForFunction(() => !document.querySelector('#annotate').disabled && /ions and/.test(document.querySelector('#search-size').textContent));
+    await page.evaluate(() => { fake.checkDelay = 800; });
+    for (const adduct of ['+Cl', '-H']) {
+      const had = (await calls(page, 'check')).length;
+      await page.click(`[data-adduct="${adduct}"]`);
+      await page.waitForFunction((n) => fake.calls.filter(([name]) => name === 'check').length > n, had);
+    }
+    await page.evaluate(() => sectile.annotations.search.run(sectile.annotations.search.wished()));
+    assert.deepEqual(await page.evaluate(() => [fake.mostChecking, fake.together ?? false]), [1, false]);
+    await close(page);
+  });
+
   test('a run that fails says why, and can be tried again; what cannot be is said', async () => {
     const page = await open('afail=worker&asteps=10');
     await page.click('#annotate');
@@ -297,19 +348,20 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     assert.equal(await count(page), '100,000 of 100,000 annotations');
     const made = () => page.locator('#annotations-room .grid-row').count();
     assert.ok((await made()) < 60);
-    const slowest = await page.evaluate(async () => {
+    const usual = await page.evaluate(async () => {
       const body = document.querySelector('#annotations-body');
-      let worst = 0;
+      const spent = [];
       for (let i = 0; i < 60; i += 1) {
         const from = performance.now();
         body.scrollTop = (body.scrollHeight * i) / 60;
         await new Promise(requestAnimationFrame);
         sectile.annotations.table.draw();
-        worst = Math.max(worst, performance.now() - from);
+        spent.push(performance.now() - from);
       }
-      return worst;
+      // The slowest say how busy the machine is.
+      return spent.sort((a, b) => a - b)[30];
     });
-    assert.ok(slowest < 250, `${slowest} ms for a jump`);
+    assert.ok(usual < 100, `${usual} ms for a jump`);
     assert.ok((await made()) < 60);
     await page.focus('#annotations');
     await page.keyboard.press('End');
@@ -514,12 +566,25 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     assert.equal((await calls(page, 'annotate')).length, 1);
     await settled(page);
     assert.match(page.url(), /run=1/);
+    await page.evaluate(() => { document.querySelector('#search').open = true; });
+    await page.waitForFunction(() => !document.querySelector('#annotate').disabled);
     // It was meant for that dataset, not for whatever is opened next.
     await page.evaluate(() => sectile.open.address('https://example.org/other.sectile?iso'));
     await shown(page);
     await settled(page);
     assert.equal((await calls(page, 'annotate')).length, 1);
     assert.doesNotMatch(page.url(), /run=1/);
+    await close(page);
+  });
+
+  test('a link that was cancelled does not annotate the next dataset', async () => {
+    const page = await pages.open('iso&adelay=100', '&mz=885.5493&side=annotations&run=1');
+    await page.waitForFunction(() => document.querySelector('#annotating-bar').value > 0);
+    await page.click('#annotating-cancel');
+    await page.evaluate(() => sectile.open.address('https://example.org/other.sectile?iso'));
+    await shown(page);
+    await settled(page);
+    assert.equal((await calls(page, 'annotate')).length, 1);
     await close(page);
   });
 

@@ -33,8 +33,19 @@ export class Annotator {
     return this.ledger;
   }
 
-  async check(options) {
+  async check(options, { signal } = {}) {
     record.calls.push(['check', options.name, options.adducts, options.decoys]);
+    record.checking = (record.checking ?? 0) + 1;
+    record.mostChecking = Math.max(record.mostChecking ?? 0, record.checking);
+    try {
+      await pause(record.checkDelay ?? 0, signal);
+      return await this.describe(options);
+    } finally {
+      record.checking -= 1;
+    }
+  }
+
+  async describe(options) {
     const { molecules } = options;
     const list = molecules instanceof Blob ? await read(molecules) : { ...BUILT_IN, rejected: [], warnings: [] };
     const targets = list.formulas * options.adducts.length;
@@ -44,8 +55,9 @@ export class Annotator {
   async annotate(options, { signal, onProgress } = {}) {
     record.calls.push(['annotate', { ...options, molecules: options.molecules.url ? 'built-in' : options.molecules.name }]);
     signal?.throwIfAborted();
+    if (record.checking > 0) record.together = true;
     const query = new URLSearchParams(options.store.url ? new URL(options.store.url).search : '');
-    const info = await this.check(options);
+    const info = await this.describe(options);
     const delay = Number(query.get('adelay') ?? 0);
     const steps = Number(query.get('asteps') ?? 5);
     onProgress?.({ phase: 'list', done: 10, total: 20, secondsLeft: null, targets: 0, decoys: 0 });

@@ -117,10 +117,15 @@ export class Annotator {
    * @returns {Promise<Info>}
    */
   async check(options, { signal } = {}) {
+    signal?.throwIfAborted();
     const hand = new Hand(this.memory);
+    // At once: the next call may take the same memory.
+    const stop = () => hand.close();
+    signal?.addEventListener('abort', stop, { once: true });
     try {
       return await hand.check(sent(options), { signal });
     } finally {
+      signal?.removeEventListener('abort', stop);
       hand.close();
     }
   }

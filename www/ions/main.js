@@ -154,7 +154,7 @@ class Page {
     }
     this.notice.hide();
     // What was set for one dataset does not fit another; a link means what it says.
-    if (!this.linked && source !== this.session.source) Object.assign(this.state, { sl: 0, lim: [null, null, null], xr: null, c: null, z: 0, pol: '', ana: '', rp: 0, ann: '' });
+    if (!this.linked && source !== this.session.source) Object.assign(this.state, { sl: 0, lim: [null, null, null], xr: null, c: null, z: 0, pol: '', ana: '', rp: 0, ann: '', run: false });
     this.linked = false;
     // What goes on is more to the point than what could be opened.
     byId('sources').open = false;

@@ -29,6 +29,9 @@ export class Search {
     this.list = null;
     this.counted = null;
     this.running = null;
+    /** @type {AbortController | null} ends the counting of a list */
+    this.counting = null;
+    /** What was cancelled or failed, as it was asked for. */
     this.halted = null;
     this.timer = 0;
     this.turn = 0;
@@ -47,9 +50,10 @@ export class Search {
       if (event.target.files.length > 0) this.take(event.target.files[0]);
       event.target.value = '';
     });
-    byId('annotate').addEventListener('click', () => this.run());
+    byId('annotate').addEventListener('click', () => this.run(this.wished()));
     byId('annotating-cancel').addEventListener('click', () => this.cancel());
-    byId('annotating-resume').addEventListener('click', () => this.run());
+    // What goes on is what was begun, whatever the fields say by now.
+    byId('annotating-resume').addEventListener('click', () => this.run(this.halted));
     byId('annotating-discard').addEventListener('click', () => this.discard());
     byId('search').addEventListener('toggle', () => this.summary());
     byId('search-more').addEventListener('toggle', () => this.form.warn());
@@ -64,6 +68,7 @@ export class Search {
   /** Ends what runs and gives the workers back. */
   close() {
     this.cancel();
+    this.counting?.abort();
     this.running = null;
     this.halted = null;
     this.workers?.close();
@@ -90,7 +95,7 @@ export class Search {
   }
 
   get listName() {
-    return this.list ? this.list.file.name : BUILT_IN_NAME;
+    return listName(this.molecules());
   }
 
   /** What the annotator is given of the list. */
@@ -101,6 +106,7 @@ export class Search {
   /** Counts molecules and ions anew, once the settings rest. */
   recount(rest = REST) {
     clearTimeout(this.timer);
+    this.counting?.abort();
     this.turn += 1;
     this.counted = null;
     this.enable();
@@ -118,8 +124,10 @@ export class Search {
     const { turn } = this;
     if (!this.form.good || this.running) return;
     say(byId('molecules-note'), 'Reading the list…');
+    // One at a time: the core that counts takes all that annotation may take.
+    this.counting = new AbortController();
     try {
-      const info = await this.annotator.check({ ...this.molecules(), ...this.form.value() });
+      const info = await this.annotator.check({ ...this.molecules(), ...this.form.value() }, { signal: this.counting.signal });
       if (turn !== this.turn) return;
       this.counted = info;
       this.showList(info, '');
@@ -178,12 +186,23 @@ export class Search {
     return { file };
   }
 
-  /** Annotates, or goes on where it was cancelled. */
-  async run() {
-    if (this.running || !this.session.info || !this.form.good) return;
-    const resumed = this.halted;
-    const wish = resumed ?? { ...this.molecules(), ...this.form.value(), slice: this.state().sl };
+  /** What the fields ask for. */
+  wished() {
+    return { ...this.molecules(), ...this.form.value(), slice: this.state().sl };
+  }
+
+  /** Whether the fields ask for what a run was of, with a list that any page has: then a link finds it again. */
+  linked(wish) {
+    const settings = (of) => JSON.stringify({ ...of, molecules: null });
+    return !(wish.molecules instanceof Blob) && settings(wish) === settings(this.wished());
+  }
+
+  /** Annotates, or goes on where it was cancelled. @param {object} wish of now, or the one that was halted */
+  async run(wish) {
+    if (this.running || !this.session.info) return;
+    const resumed = wish === this.halted;
     const ending = new AbortController();
+    this.counting?.abort();
     Object.assign(this, { running: ending, halted: null, progress: resumed ? this.progress : null, problem: '' });
     byId('search').open = false;
     this.begun(wish);
@@ -196,7 +215,7 @@ export class Search {
       if (this.running !== ending) return;
       this.running = null;
       const watched = document.activeElement === byId('annotating-cancel');
-      this.found(result, wish, this.listName);
+      this.found(result, wish);
       // Who waited for the table goes on in it.
       if (watched) byId('annotations').focus({ preventScroll: true });
       say(byId('annotating-status'), `Annotated in ${formatSeconds(result.seconds)}: ${counted(result.rows.length, 'annotation')}.`);
@@ -209,6 +228,8 @@ export class Search {
     this.showRun();
     this.enable();
     this.changed();
+    // Nothing was counted meanwhile: settings that were changed, or a link that ran at once.
+    this.begin();
     if (this.halted && document.activeElement === document.body) byId('annotating-resume').focus();
   }
 
@@ -255,6 +276,11 @@ export class Search {
     const kept = !running && this.workers?.unfinished;
     if (!running) say(byId('annotating-text'), kept && kept.done > 0 ? `${formatCount(kept.done)} of ${formatCount(kept.total)} ions are done and kept.` : 'Stopped before the first ions were done.');
   }
+}
+
+/** What a list is called on screen. @param {{molecules: Blob | {url: string}, name: string}} list */
+export function listName({ molecules, name }) {
+  return molecules instanceof Blob ? name : BUILT_IN_NAME;
 }
 
 function counted(n, word) {

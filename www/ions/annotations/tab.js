@@ -8,7 +8,7 @@ import { halfWidth } from './instrument.js';
 import { readResults } from './results-file.js';
 import { adductsOf, filtered, sorted } from './rows.js';
 import { Save } from './save.js';
-import { Search } from './search.js';
+import { listName, Search } from './search.js';
 import { AnnotationTable } from './table.js';
 
 /** How long a choice that moves on has to rest before images are fetched, in milliseconds. */
@@ -47,7 +47,7 @@ export class Annotations {
     this.search = new Search({
       session: this.session, state, memory: this.memory, changed: this.changed,
       begun: () => this.begun(),
-      found: (result, wish, list) => this.found(result, wish, list),
+      found: (result, wish) => this.found(result, wish),
     });
     this.table = new AnnotationTable(
       { grid: byId('annotations'), head: byId('annotations-head'), body: byId('annotations-body'), room: byId('annotations-room') },
@@ -132,7 +132,7 @@ export class Annotations {
     this.search.form.write();
     this.search.stale();
     if (this.state().side === 'annotations') {
-      if (this.state().run && !this.results) this.search.run();
+      if (this.state().run && !this.results && this.search.form.good) this.search.run(this.search.wished());
       else this.search.begin();
     }
     if (this.results) this.warn();
@@ -153,14 +153,12 @@ export class Annotations {
     byId('results-none').hidden = true;
   }
 
-  found(result, wish, list) {
+  found(result, wish) {
     const { annotator } = this.search;
-    // A link to what was found finds it again; a list that is a file is in no link.
-    this.state().run = this.search.list === null;
     const [csv, json] = [annotator.csv(), annotator.json()];
     this.take({
       rows: result.rows, warnings: result.warnings, wish, charge: result.info.charge ?? wish.charge, name: this.dataset(),
-      from: `${list} · ${formatSeconds(result.seconds)} · ${formatBytes(result.bytes)} in ${formatCount(result.requests)} request${result.requests === 1 ? '' : 's'}`,
+      from: `${listName(wish)} · ${formatSeconds(result.seconds)} · ${formatBytes(result.bytes)} in ${formatCount(result.requests)} request${result.requests === 1 ? '' : 's'}`,
       csv: () => csv, json: () => json,
     });
   }
@@ -391,8 +389,9 @@ export class Annotations {
     if (ann && (!this.row || ionKey(this.row) !== ann)) this.table.find(ann);
   }
 
-  /** The look has changed. */
+  /** The look or the settings have changed. */
   write() {
+    if (this.results?.wish) this.state().run = this.search.linked(this.results.wish);
     this.detail.paint();
     this.layers();
   }
