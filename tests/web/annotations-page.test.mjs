@@ -78,6 +78,21 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     await close(page);
   });
 
+  test('a resolving power that the file states is taken, unless another is written', async () => {
+    const page = await open(`inst=${encodeURIComponent('simulated Orbitrap, resolving power 70,000 at m/z 200')}`);
+    assert.equal(await page.inputValue('#resolving'), '70000');
+    await page.fill('#resolving', '140000');
+    await settled(page);
+    assert.match(page.url(), /rp=140000/, 'a link holds what is not as usual');
+    await page.fill('#resolving', '70,000');
+    await settled(page);
+    assert.doesNotMatch(page.url(), /rp=/);
+    await page.click('#annotate');
+    await page.waitForSelector('#results:not([hidden])');
+    assert.equal((await calls(page, 'annotate'))[0][0].resolvingPower, 70000);
+    await close(page);
+  });
+
   test('a polarity that contradicts the file and adducts of the other polarity are warned of, mistakes are said at once', async () => {
     const page = await open('pol=negative');
     await page.check('input[name="polarity"][value="positive"]');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { contrary, parseAdduct, parseAdducts } from '../../www/ions/annotations/adducts.js';
 import { csvOf, linesOf } from '../../www/ions/annotations/csv.js';
-import { analyzerOf, halfWidth, polarityOf } from '../../www/ions/annotations/instrument.js';
+import { analyzerOf, halfWidth, polarityOf, powerOf } from '../../www/ions/annotations/instrument.js';
 import { resultsOf } from '../../www/ions/annotations/results-file.js';
 import { adductsOf, filtered, levelOf, sorted } from '../../www/ions/annotations/rows.js';
 import { formatFragment, initialState, parseFragment } from '../../www/ions/state.js';
@@ -36,6 +36,8 @@ describe('rules of annotations', () => {
     };
     for (const [text, analyzer] of Object.entries(said)) assert.equal(analyzerOf(text), analyzer, text);
     assert.equal(analyzerOf(undefined), null);
+    const powers = { 'simulated Orbitrap, resolving power 140,000 at m/z 200': 140000, 'Resolving power: 120000': 120000, 'resolving power 120000 at m/z 400': null, 'resolving power 120000 at m/z 2000': null, 'resolving power high': null, 'resolving power 7': null, Orbitrap: null };
+    for (const [text, power] of Object.entries(powers)) assert.equal(powerOf(text), power, text);
     assert.deepEqual(['Positive scan', 'negative', 'unknown', '', undefined].map(polarityOf), ['positive', 'negative', null, null, null]);
   });
 
@@ -70,6 +72,14 @@ describe('rules of annotations', () => {
     assert.equal(await (await linesOf(table, [2, 0, 1])).text(), 'h\nc\na,"1\n2"\nb,"""\n"\n');
   });
 
+  test('numbers of the table are those of the core, also where two shortest decimals are equally near', async () => {
+    const numbers = { '864.2857055664063': 864.28570556640625, '144910.21020507813': 144910.210205078125, '1.5e-5': 1.5e-5, '-7.154684301215e-5': -7.154684301215e-5, '734.5696401385791': 734.5696401385791, '0.5': 0.5, '100': 100, '143823844.9613037': 143823844.9613037, '1e15': 1e15, '0': 0, '10.05': 10.05 };
+    for (const [written, value] of Object.entries(numbers)) {
+      const [, line] = (await csvOf([row('C', '+H', 0.05, { mz: value })]).text()).split('\n');
+      assert.equal(line.split(',')[2], written);
+    }
+  });
+
   test('results of a file: read, or refused with the reason', () => {
     const json = (...of) => {
       const { adduct, mzErrAbs, mzErrRel, ...rest } = row(...of);
@@ -85,6 +95,9 @@ describe('rules of annotations', () => {
     assert.throws(() => resultsOf({ rows: [null] }, 'a.json'), /annotation 1: it has no formula/);
     assert.throws(() => resultsOf({ rows: [json('C', '+H', 0.1), json('C2', '+H', 7)] }, 'a.json'), /annotation 2 \(C2\+H\): its FDR/);
     assert.throws(() => resultsOf({ rows: [{ ...json('C', '+H', 0.1), peaks: [] }] }, 'a.json'), /its peaks have no m\/z/);
+    const peak = { mz: 100, theory: 100, total: 5, min: 1, max: 2 };
+    for (const wrong of [{ mz: 1e999 }, { mz: '100' }, { theory: null }, { theory: 101 }]) assert.throws(() => resultsOf({ rows: [{ ...json('C', '+H', 0.1), peaks: [{ ...peak, ...wrong }] }] }, 'a.json'), /no m\/z or no height/);
+    assert.throws(() => resultsOf({ rows: [{ ...json('C', '+H', 0.1), peaks: Array(1000).fill(peak) }] }, 'a.json'), /1000 peaks; there are 4 at most/);
   });
 
   test('a link holds settings, filter and ion; nonsense keeps the defaults', () => {

@@ -31,7 +31,12 @@ function parts({ adduct }) {
 function decimal(value) {
   if (!Number.isFinite(value)) return '';
   const size = Math.abs(value);
-  return size === 0 || (size >= 1e-4 && size < 1e15) ? String(value) : value.toExponential().replace('e+', 'e');
+  const plain = size === 0 || (size >= 1e-4 && size < 1e15);
+  if (plain && Number.isInteger(value)) return String(value);
+  const shortest = plain ? String(value) : value.toExponential();
+  // Of two shortest ones that are equally near, the core takes the one farther from 0, as a stated precision does here.
+  const digits = shortest.replace(/e.*/, '').replace(/^[-0.]+|\./g, '').length;
+  return plain ? value.toPrecision(digits) : value.toExponential(digits - 1).replace('e+', 'e');
 }
 
 /** A field as RFC 4180 has it. */

@@ -2,7 +2,7 @@
 import { byId, make, say } from '../../app/dom.js';
 import { adductText } from './formula.js';
 import { contrary, OFFERED, parseAdducts, USUAL } from './adducts.js';
-import { analyzerOf, polarityOf, USUAL_POWER } from './instrument.js';
+import { analyzerOf, polarityOf, powerOf, USUAL_POWER } from './instrument.js';
 
 /** Fewer decoys than this make an FDR too coarse to mean much. */
 const FEW_DECOYS = 20;
@@ -38,6 +38,11 @@ export class SearchForm {
 
   get analyzer() {
     return this.state().ana || analyzerOf(this.info()?.instrument) || 'orbitrap';
+  }
+
+  /** The resolving power where nobody has written another. */
+  get usualPower() {
+    return powerOf(this.info()?.instrument) ?? USUAL_POWER[this.analyzer];
   }
 
   set(part) {
@@ -82,7 +87,7 @@ export class SearchForm {
       return;
     }
     const recount = found.dec !== this.state().dec;
-    if (found.rp === USUAL_POWER[this.analyzer]) found.rp = 0;
+    if (found.rp === this.usualPower) found.rp = 0;
     Object.assign(this.state(), found);
     this.warn();
     this.changed();
@@ -105,7 +110,7 @@ export class SearchForm {
     const { rp, appm, sco, dec, ahot } = this.state();
     return {
       adducts: this.adducts.map(({ text }) => text), decoys: dec, scoring: sco, analyzer: this.analyzer,
-      resolvingPower: rp || USUAL_POWER[this.analyzer], ppm: appm, hotspot: ahot, charge: this.polarity === 'negative' ? -1 : 1,
+      resolvingPower: rp || this.usualPower, ppm: appm, hotspot: ahot, charge: this.polarity === 'negative' ? -1 : 1,
     };
   }
 
@@ -121,7 +126,7 @@ export class SearchForm {
     put('adducts-more', chosen.filter((text) => !OFFERED[polarity].includes(text)).join(', '));
     if (byId('adducts-more') !== document.activeElement) this.complain('adducts-error', '', ['adducts-more']);
     byId('adducts-more').placeholder = polarity === 'positive' ? 'others: -H2O+H, [M]+' : 'others: -H2O-H, [M]-';
-    put('resolving', String(rp || USUAL_POWER[analyzer]));
+    put('resolving', String(rp || this.usualPower));
     put('ppm', String(appm));
     put('decoys', String(dec));
     byId('scoring').value = sco;

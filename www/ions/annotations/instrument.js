@@ -17,6 +17,17 @@ export function analyzerOf(text) {
   return WORDS.find(([, pattern]) => pattern.test(text ?? ''))?.[0] ?? null;
 }
 
+/**
+ * The resolving power at m/z 200 that a description states, as in “…, resolving power 140,000 at m/z 200”, or null; one
+ * at another m/z is none.
+ * @param {string} text as the file has it @returns {number | null}
+ */
+export function powerOf(text) {
+  const [, digits = '', mz = '200'] = /resolving power[\s:=]*(\d[\d,]*)(?:\s*at m\/z (\d+))?/i.exec(text ?? '') ?? [];
+  const power = mz === '200' ? Number(digits.replaceAll(',', '')) : NaN;
+  return power >= 1000 && power <= 1e7 ? power : null;
+}
+
 /** The polarity that a file states, or null. @param {string} text */
 export function polarityOf(text) {
   const found = /^(positive|negative)/i.exec((text ?? '').trim());

@@ -7,6 +7,9 @@ const MOST = 512 * 2 ** 20;
 /** The version of the format that is known here. */
 const VERSION = 1;
 
+/** Isotope peaks of an ion at most. */
+const PEAKS = 4;
+
 /**
  * @typedef {object} Results
  * @property {import('./rows.js').Row[]} rows
@@ -54,7 +57,8 @@ function rowOf(row, where) {
   if (typeof formula !== 'string' || typeof modifier !== 'string') throw new TypeError(`${where}: it has no formula or no modifier.`);
   const whose = `${where} (${formula}${modifier})`;
   const peaks = list(row.peaks).map((peak) => Object.fromEntries(['mz', 'theory', 'total', 'min', 'max'].map((key) => [key, number(peak?.[key])])));
-  if (peaks.length === 0 || peaks.some(({ mz }) => !(mz > 0))) throw new TypeError(`${whose}: its peaks have no m/z.`);
+  if (peaks.length === 0 || peaks.some(({ mz, theory }) => !(mz > 0 && mz < Infinity && theory >= 0 && theory <= 100))) throw new TypeError(`${whose}: its peaks have no m/z or no height from 0 to 100.`);
+  if (peaks.length > PEAKS) throw new TypeError(`${whose}: it has ${peaks.length} peaks; there are ${PEAKS} at most.`);
   const scores = Object.fromEntries(['msm', 'fdr', 'chaos', 'spatial', 'spectral'].map((key) => [key, number(row[key])]));
   if (!(scores.fdr >= 0 && scores.fdr <= 1)) throw new TypeError(`${whose}: its FDR is not a number from 0 to 1.`);
   const error = (value) => (typeof value === 'number' ? value : null);
