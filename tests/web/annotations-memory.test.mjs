@@ -73,6 +73,8 @@ async function watched(memory) {
     };
   });
   await page.goto(`${pages.base}ions.html#side=annotations&mem=${memory / MEBIBYTE}%20MiB`);
+  // The list can be looked at before there is a dataset.
+  await page.waitForFunction(() => sectile.annotations.search.counted);
   await page.setInputFiles('#files', pair);
   await page.waitForFunction(() => sectile.session.info);
   return page;

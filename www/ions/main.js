@@ -1,4 +1,4 @@
-import { formatBytes } from '../app/bytes.js';
+import { formatBytes, parseBytes } from '../app/bytes.js';
 import { Colorbar } from '../app/colorbar.js';
 import { byId, Notice, say } from '../app/dom.js';
 import { Histogram } from '../app/histogram.js';
@@ -23,10 +23,10 @@ import { RegionTool } from './region.js';
 import { ScaleBar } from './scale-bar.js';
 import { Session } from './session.js';
 import { shownNames, SpectrumPanel } from './spectrum-panel.js';
-import { formatFragment, parseFragment, settle } from './state.js';
+import { formatFragment, initialState, parseFragment, settle } from './state.js';
 
-/** The budget of the core that lists what is kept, before anything is opened. */
-const INITIAL_MEMORY = 256 * 2 ** 20;
+/** The smallest budget with which the page lists what is kept and counts molecules, before anything is opened. */
+const LEAST_MEMORY = 8 * 2 ** 20;
 
 /** What an error says when packing could go on without a spectrum. */
 const BAD_SPECTRUM = /\bspectrum \d/;
@@ -37,13 +37,22 @@ const TABS = ['ions', 'annotations', 'spectrum', 'display', 'data'];
 /** Those of them that share the left side of a large screen. */
 const SIDES = ['ions', 'annotations'];
 
+/** The budget in bytes until something is opened: as written, where that makes sense. */
+function initialMemory(written) {
+  try {
+    return Math.max(LEAST_MEMORY, parseBytes(written));
+  } catch {
+    return parseBytes(initialState().mem);
+  }
+}
+
 /** The ion page: builds its parts and connects them. */
 class Page {
   constructor() {
     this.state = parseFragment(location.hash);
     this.permalink = new Permalink(() => formatFragment(this.state));
     this.notice = new Notice(byId('notice'));
-    this.session = new Session(INITIAL_MEMORY);
+    this.session = new Session(initialMemory(this.state.mem));
     this.view = new View(byId('view'));
     this.view.camera.most = 256;
     /** The place of a link, until there is an image to apply it to. */
