@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sectile::error::Error;
-use sectile::png::{self, Form, Meta, Writer};
+use sectile::png::{self, Form, Meta, Share, Writer};
 use sectile::raster::plane::Scale;
 use serde_json::Value;
 
@@ -298,6 +298,38 @@ fn masked_pictures_of_odd_values() {
         let bytes = png::encode_masked(2, 2, &constant, None, &[]).unwrap();
         assert_eq!(png::decode(&bytes, LIMIT).unwrap().codes, [0; 4]);
     }
+}
+
+#[test]
+fn shares_band_by_band_are_those_of_a_whole_masked_picture() {
+    let (width, height) = (301_u32, 97);
+    let values: Vec<f32> = codes(width, height)
+        .iter()
+        .map(|&code| match code % 7 {
+            0 => f32::NAN,
+            1 => 0.0,
+            _ => f32::from(code) * 0.37,
+        })
+        .collect();
+    let mask: Vec<bool> = values.iter().map(|value| !value.is_nan()).collect();
+    let canvas: Vec<f32> = values
+        .iter()
+        .map(|value| if value.is_nan() { 0.0 } else { *value })
+        .collect();
+    let whole = png::encode_masked(width, height, &canvas, Some(&mask), &[]).unwrap();
+    let greatest = canvas.iter().copied().fold(0.0, f32::max);
+    let share = Share::new(0.0, greatest);
+    for band in [1, 10, 97] {
+        let mut writer = Writer::of_shares(Vec::new(), width, height, &share).unwrap();
+        for rows in values.chunks(width as usize * band) {
+            writer.values(rows, &share).unwrap();
+        }
+        let banded = writer.finish().unwrap();
+        let [ours, theirs] = [&banded, &whole].map(|bytes| png::decode(bytes, LIMIT).unwrap());
+        assert_eq!(ours, theirs, "{band} rows at a time");
+    }
+    let mut writer = Writer::of_shares(Vec::new(), 4, 2, &share).unwrap();
+    assert!(writer.values(&[0.0; 3], &share).is_err(), "part of a row");
 }
 
 #[test]

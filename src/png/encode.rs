@@ -70,15 +70,53 @@ pub fn encode_masked(
         check_len(width, height, mask.len())?;
     }
     let (min, max) = crate::raster::plane::range(values).unwrap_or_default();
-    let (min, span) = (f64::from(min), f64::from(max) - f64::from(min));
-    let scale = Scale {
-        bzero: min,
-        bscale: if span > 0.0 { span / 65_535.0 } else { 1.0 },
-    };
+    let share = Share::new(min, max);
     let mut bytes = Vec::with_capacity(values.len() * 4);
     for (i, &value) in values.iter().enumerate() {
-        let share = if span > 0.0 {
-            (f64::from(value) - min) / span * 65_535.0
+        bytes.extend_from_slice(&share.pixel(value, mask.is_none_or(|mask| mask[i])));
+    }
+    let meta = Meta {
+        text: text.to_vec(),
+        ..Meta::new(share.scale())
+    };
+    deflate((width, height), Form::GreyAlpha, &bytes, &meta.lines(false))
+}
+
+/// The grey of a value as its share of a range, as METASPACE stores ion images: see [`encode_masked`].
+#[derive(Debug, Clone, Copy)]
+pub struct Share {
+    min: f64,
+    span: f64,
+}
+
+impl Share {
+    /// Shares of the range from `min` to `max`.
+    #[must_use]
+    pub fn new(min: f32, max: f32) -> Self {
+        Self {
+            min: f64::from(min),
+            span: f64::from(max) - f64::from(min),
+        }
+    }
+
+    /// BZERO, the smallest value, and BSCALE, the range / 65,535 (1 where that is 0).
+    #[must_use]
+    pub fn scale(&self) -> Scale {
+        let bscale = if self.span > 0.0 {
+            self.span / 65_535.0
+        } else {
+            1.0
+        };
+        Scale {
+            bzero: self.min,
+            bscale,
+        }
+    }
+
+    /// Grey and alpha; NaN and what is not inside have alpha 0.
+    pub(super) fn pixel(&self, value: f32, inside: bool) -> [u8; 4] {
+        let share = if self.span > 0.0 {
+            (f64::from(value) - self.min) / self.span * 65_535.0
         } else {
             0.0
         };
@@ -87,17 +125,10 @@ pub fn encode_masked(
             clippy::cast_sign_loss,
             reason = "cut, as documented; the cast saturates and makes NaN 0"
         )]
-        let grey = share as u16;
-        let inside = !value.is_nan() && mask.is_none_or(|mask| mask[i]);
-        bytes.extend_from_slice(&grey.to_be_bytes());
-        bytes.extend_from_slice(&if inside { [0xFF; 2] } else { [0; 2] });
+        let [high, low] = (share as u16).to_be_bytes();
+        let alpha = if inside && !value.is_nan() { 0xFF } else { 0 };
+        [high, low, alpha, alpha]
     }
-    let meta = Meta {
-        scale,
-        unit: None,
-        text: text.to_vec(),
-    };
-    deflate((width, height), Form::GreyAlpha, &bytes, &meta.lines(false))
 }
 
 fn check_len(width: u32, height: u32, len: usize) -> Result<()> {

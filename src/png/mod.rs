@@ -15,7 +15,7 @@ mod header;
 mod write;
 
 pub use decode::{Tile, decode};
-pub use encode::{encode, encode_alpha, encode_masked};
+pub use encode::{Share, encode, encode_alpha, encode_masked};
 pub use write::Writer;
 
 use self::filter::Filter;

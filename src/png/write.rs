@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fdeflate::Compressor;
 
-use super::encode::grey_alpha;
+use super::encode::{Share, grey_alpha};
 use super::filter::Filter;
 use super::{Form, Meta, chunk, front};
 use crate::error::Error;
@@ -37,7 +37,26 @@ impl<W: Write> Writer<W> {
     /// Those of `out`; [`io::ErrorKind::InvalidInput`] with an [`Error::Parameter`] inside if a
     /// side is 0 or a text keyword is none.
     pub fn new(out: W, width: u32, height: u32, form: Form, meta: &Meta) -> io::Result<Self> {
-        let head = front((width, height), form, &meta.lines(true))
+        Self::begin(out, (width, height), form, &meta.lines(true))
+    }
+
+    /// The same for values as METASPACE stores ion images, for [`values`](Self::values): grey and alpha, and no
+    /// BLANK, since 0 is a value.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_shares(out: W, width: u32, height: u32, share: &Share) -> io::Result<Self> {
+        let lines = Meta::new(share.scale()).lines(false);
+        Self::begin(out, (width, height), Form::GreyAlpha, &lines)
+    }
+
+    fn begin(
+        out: W,
+        (width, height): (u32, u32),
+        form: Form,
+        lines: &[(String, String)],
+    ) -> io::Result<Self> {
+        let head = front((width, height), form, lines)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let deflated = Deflated::default();
         let mut writer = Self {
@@ -60,25 +79,39 @@ impl<W: Write> Writer<W> {
     /// Those of the output; [`io::ErrorKind::InvalidInput`] for a part of a row or for more rows
     /// than the picture has.
     pub fn rows(&mut self, codes: &[u16]) -> io::Result<()> {
-        let rows = codes.len() / self.width;
-        if !codes.len().is_multiple_of(self.width) || rows > self.left as usize {
+        let form = self.form;
+        self.lines(codes, |code, bytes| match form {
+            Form::Grey => bytes.extend_from_slice(&code.to_be_bytes()),
+            Form::GreyAlpha => bytes.extend_from_slice(&grey_alpha(*code)),
+        })
+    }
+
+    /// Writes the next rows of a picture [`of_shares`](Self::of_shares); where a value is NaN nothing was measured: its
+    /// grey is that of 0, and its alpha 0.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows).
+    pub fn values(&mut self, values: &[f32], share: &Share) -> io::Result<()> {
+        self.lines(values, |&value, bytes| {
+            let inside = !value.is_nan();
+            let value = if inside { value } else { 0.0 };
+            bytes.extend_from_slice(&share.pixel(value, inside));
+        })
+    }
+
+    fn lines<T>(&mut self, pixels: &[T], put: impl Fn(&T, &mut Vec<u8>)) -> io::Result<()> {
+        let rows = pixels.len() / self.width;
+        if !pixels.len().is_multiple_of(self.width) || rows > self.left as usize {
             return Err(invalid(format!(
                 "{} codes in rows of {}, where {} rows are to come",
-                codes.len(),
+                pixels.len(),
                 self.width,
                 self.left
             )));
         }
-        for line in codes.chunks_exact(self.width) {
+        for line in pixels.chunks_exact(self.width) {
             self.bytes.clear();
-            match self.form {
-                Form::Grey => line
-                    .iter()
-                    .for_each(|code| self.bytes.extend_from_slice(&code.to_be_bytes())),
-                Form::GreyAlpha => line
-                    .iter()
-                    .for_each(|&code| self.bytes.extend_from_slice(&grey_alpha(code))),
-            }
+            line.iter().for_each(|pixel| put(pixel, &mut self.bytes));
             self.stream.write_data(self.filter.row(&self.bytes))?;
             self.left -= 1;
             while self.deflated.len() >= CHUNK {

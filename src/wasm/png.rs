@@ -85,6 +85,8 @@ pub struct PngWriter {
     writer: Option<png::Writer<Sink>>,
     sink: Sink,
     scale: Scale,
+    #[cfg(feature = "wasm-ions")]
+    share: Option<png::Share>,
 }
 
 #[wasm_bindgen]
@@ -119,6 +121,8 @@ impl PngWriter {
             writer: Some(writer.map_err(refused)?),
             sink,
             scale,
+            #[cfg(feature = "wasm-ions")]
+            share: None,
         })
     }
 
@@ -146,6 +150,41 @@ impl PngWriter {
             return Err(finished());
         };
         writer.finish().map_err(refused)?;
+        Ok(self.sink.take())
+    }
+}
+
+#[cfg(feature = "wasm-ions")]
+#[wasm_bindgen]
+impl PngWriter {
+    /// A picture of grey and alpha as METASPACE stores ion images, whose smallest and greatest values are these; it takes
+    /// [`values`](Self::values) in place of rows.
+    ///
+    /// # Errors
+    /// A side of 0.
+    pub fn of_shares(width: u32, height: u32, least: f32, greatest: f32) -> Result<Self, Thrown> {
+        let share = png::Share::new(least, greatest);
+        let sink = Sink::default();
+        let writer = png::Writer::of_shares(sink.clone(), width, height, &share);
+        Ok(Self {
+            writer: Some(writer.map_err(refused)?),
+            sink,
+            scale: share.scale(),
+            share: Some(share),
+        })
+    }
+
+    /// Takes the next rows, NaN where nothing was measured, and gives the bytes that are finished.
+    ///
+    /// # Errors
+    /// Part of a row, or more rows than the picture has.
+    pub fn values(&mut self, values: &js_sys::Float32Array) -> Result<Uint8Array, Thrown> {
+        let mut held = room(values.length())?;
+        values.copy_to(&mut held);
+        let (Some(writer), Some(share)) = (&mut self.writer, &self.share) else {
+            return Err(finished());
+        };
+        writer.values(&held, share).map_err(refused)?;
         Ok(self.sink.take())
     }
 }

@@ -1,6 +1,7 @@
 /** Annotation on the real ion page with the real cores: a dropped pair, a list, a run, its images, saved and opened again. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -8,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { launch } from './chromium.mjs';
 import { writePair } from './pair.mjs';
 import { readPng } from './png.mjs';
-import { servePagesAnd } from './site.mjs';
+import { program, ROOT, servePagesAnd } from './site.mjs';
 
 /** Ions that are there: m/z and relative heights of their isotopes, and where they lie in the grid, 0 to 1. */
 const PLANTED = {
@@ -83,6 +84,7 @@ test('a pair and the built-in list: what is there is found first, with its image
 });
 
 let table;
+let archive;
 
 test('what is saved: the tables, and 16-bit images as the core makes them', { timeout: 120_000 }, async () => {
   const all = await save('csv');
@@ -100,6 +102,24 @@ test('what is saved: the tables, and 16-bit images as the core makes them', { ti
   const top = want.indexOf(Math.max(...want));
   assert.equal(codes.indexOf(Math.max(...codes)), top, 'brightest where it was planted');
   await page.fill('#filter-text', '');
+  archive = (await save('zip')).bytes;
+});
+
+test('table and images are those of the command line', { timeout: 120_000 }, () => {
+  const run = (...args) => execFileSync(program(), [...args, '--quiet']);
+  const [store, results, images] = ['fatty.sectile', 'results', 'images'].map((name) => join(folder, name));
+  run('pack', pair[0], '-o', store);
+  run('annotate', store, '--molecules', join(ROOT, 'www/ions/molecules.csv'), '-o', results);
+  assert.equal(readFileSync(join(results, 'results.csv'), 'utf8'), table);
+  run('images', results, '--fdr', '0.1', '--isotope', 'all', '-o', images);
+  const names = readdirSync(images);
+  assert.ok(names.length >= 6, names.join());
+  for (const name of names) {
+    // The command line leaves out the number of the first isotope.
+    const here = /_\d\.png$/.test(name) ? name : name.replace('.png', '_0.png');
+    const [theirs, ours] = [readFileSync(join(images, name)), entry(archive, here)].map(readPng);
+    assert.deepEqual(ours, theirs, name);
+  }
 });
 
 test('the saved file opens again, beside the dataset and without it', { timeout: 120_000 }, async () => {

@@ -506,7 +506,7 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     assert.equal(names.length, 12);
     assert.deepEqual(names.slice(0, 4), [0, 1, 2, 3].map((k) => `C47H83O13P-H_${k}.png`));
     assert.equal(await page.locator('#saving').isVisible(), false);
-    assert.ok((await calls(page, 'png')).every(([, , , alpha]) => alpha), 'grey with alpha, as METASPACE');
+    assert.ok((await calls(page, 'png')).every(([, , , kind]) => kind === 'shares'), 'as METASPACE and the command line');
     await close(page);
   });
 
@@ -530,6 +530,40 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     await page.click('#save-zip');
     await page.waitForFunction(() => written.closed);
     assert.ok((await page.evaluate(() => written)).bytes > 100);
+    await close(page);
+  });
+
+  test('images that cannot be read end the archive with the reason; another dataset ends it in silence', async () => {
+    const page = await annotated('rows=100&slices=3');
+    await page.evaluate(() => {
+      delete window.showSaveFilePicker;
+      sectile.state.sl = 2;
+      sectile.session.core().query.set('fail', 'image');
+    });
+    const archive = async () => {
+      await page.click('#save');
+      await page.click('#save-zip');
+    };
+    await archive();
+    await page.waitForSelector('#notice:not([hidden])');
+    assert.match(await text(page, '#notice'), /byte 81920: the server does not answer/);
+    assert.equal(await page.locator('#saving').isVisible(), false);
+    await page.click('#notice .quiet');
+    const before = (await calls(page, 'images')).length;
+    await page.evaluate(() => {
+      const { query } = sectile.session.core();
+      query.delete('fail');
+      sectile.session.core().delay = 60;
+    });
+    await archive();
+    await page.waitForFunction(() => /^[1-9]\d* of 40 ions/.test(document.querySelector('#saving-text').textContent));
+    await page.evaluate(() => sectile.open.address('https://example.org/other.sectile?iso'));
+    await page.waitForFunction(() => document.querySelector('#saving').hidden);
+    const slices = (await calls(page, 'images')).slice(before).map(([[{ slice }]]) => slice);
+    assert.equal(slices[0], 0, 'of the slice that was annotated');
+    await shown(page);
+    await settled(page);
+    assert.equal(await page.locator('#notice').isVisible(), false);
     await close(page);
   });
 

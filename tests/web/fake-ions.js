@@ -190,8 +190,8 @@ export class IonCompute {
     return { mz: Float64Array.from(this.ions, ([mz]) => mz), mean: Float64Array.from(this.ions, ([, strength]) => strength / 2), pixels: 12, from, requests, bytes };
   }
 
-  async png(image, { alpha = false } = {}) {
-    record.calls.push(['png', image.width, image.height, image.values.length, alpha]);
+  async png(image, { alpha = false, shares = false } = {}) {
+    record.calls.push(['png', image.width, image.height, image.values.length, shares ? 'shares' : alpha]);
     return new Blob([new Uint8Array(8)], { type: 'image/png' });
   }
 

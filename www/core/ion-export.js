@@ -10,24 +10,37 @@ const BAND = 1 << 18;
  * acquired; the scale stands in text chunks. With `alpha` there is a second channel, 0 there and 65,535
  * elsewhere.
  *
+ * With `shares` it is an image as METASPACE stores it and `sectile images` writes it: grey and alpha, the code of a value
+ * is its share of the range, cut, so that value = BZERO + BSCALE·code for all 65,536 codes, and alpha alone tells where
+ * nothing was measured.
+ *
  * @param {{mz?: number, width: number, height: number, values: Float32Array}} image
- * @param {{alpha?: boolean}} [options]
+ * @param {{alpha?: boolean, shares?: boolean}} [options]
  * @returns {Blob}
  */
-export function ionPng({ width, height, values }, { alpha = false } = {}) {
-  const [bzero, bscale] = checked(() => scaleOf(values));
-  const writer = checked(() => new (core().PngWriter)(width, height, bzero, bscale, undefined, alpha));
+export function ionPng({ width, height, values }, { alpha = false, shares = false } = {}) {
+  const writer = checked(() => (shares ? core().PngWriter.of_shares(width, height, ...ends(values)) : new (core().PngWriter)(width, height, ...scaleOf(values), undefined, alpha)));
+  const take = shares ? (band) => writer.values(band) : (band) => writer.rows(Float64Array.from(band));
   const parts = [];
   const rows = Math.max(1, Math.floor(BAND / width));
   try {
-    for (let y = 0; y < height; y += rows) {
-      parts.push(checked(() => writer.rows(Float64Array.from(values.subarray(y * width, (y + rows) * width)))));
-    }
+    for (let y = 0; y < height; y += rows) parts.push(checked(() => take(values.subarray(y * width, (y + rows) * width))));
     parts.push(checked(() => writer.finish()));
   } finally {
     release(writer);
   }
   return new Blob(parts, { type: 'image/png' });
+}
+
+/** The smallest and the greatest value, where pixels without a spectrum are 0. */
+function ends(values) {
+  let [least, greatest] = values.length > 0 ? [Infinity, -Infinity] : [0, 0];
+  for (const measured of values) {
+    const value = Number.isNaN(measured) ? 0 : measured;
+    if (value < least) least = value;
+    if (value > greatest) greatest = value;
+  }
+  return [least, greatest];
 }
 
 /** The scale that holds all values, exactly where they are integers that fit. */

@@ -133,9 +133,9 @@ export class IonCompute extends Remote {
     return this.call('region', where, { signal, on: { progress: onProgress } });
   }
 
-  /** @param {object} image @param {{alpha?: boolean}} [options] @returns {Promise<Blob>} a 16-bit PNG */
-  png(image, { alpha = false } = {}) {
-    return this.call('png', { image, alpha });
+  /** @param {object} image @param {{alpha?: boolean, shares?: boolean}} [options] @returns {Promise<Blob>} a 16-bit PNG */
+  png(image, { alpha = false, shares = false } = {}) {
+    return this.call('png', { image, alpha, shares });
   }
 
   /** @param {object} image @returns {Promise<Blob>} a table of x, y and intensity */

@@ -58,8 +58,8 @@ const calls = {
     return opened().planSpectrum(x === undefined ? region : { pixel: [x, y] }, { slice });
   },
 
-  png({ image, alpha }) {
-    return ionPng(image, { alpha });
+  png({ image, alpha, shares }) {
+    return ionPng(image, { alpha, shares });
   },
 
   csv({ image }) {

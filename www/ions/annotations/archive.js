@@ -2,6 +2,9 @@
 import { makeZip } from '../../vendor/client-zip.js';
 import { ionKey } from './formula.js';
 
+/** Bytes of a download that are held as they came before they become part of a file. */
+const FOLD = 16 * 2 ** 20;
+
 /**
  * The name of an isotope image: formula, neutral loss and adduct as METASPACE names its images, then the isotope from 0.
  * @param {{formula: string, adduct: string}} row @param {number} isotope
@@ -51,10 +54,24 @@ export async function writeTo(open, name, signal, download) {
     await open(signal).pipeTo(await place.createWritable(), { signal });
     return;
   }
-  const stream = open(signal);
-  const stop = () => stream.cancel(signal.reason).catch(() => {});
-  signal.addEventListener('abort', stop, { once: true });
-  const blob = await new Response(stream.pipeThrough(new TransformStream(), { signal }), { headers: { 'content-type': 'application/zip' } }).blob();
-  signal.throwIfAborted();
-  download(blob, name);
+  download(await gathered(open(signal), signal), name);
+}
+
+/** A stream as a file; unlike a response it fails for the reason for which the stream does. */
+async function gathered(stream, signal) {
+  let [whole, pieces, held] = [new Blob([], { type: 'application/zip' }), [], 0];
+  const fold = () => {
+    whole = new Blob([whole, ...pieces], { type: whole.type });
+    [pieces, held] = [[], 0];
+  };
+  await stream.pipeTo(new WritableStream({
+    write(piece) {
+      pieces.push(piece);
+      held += piece.length;
+      // The browser may keep a file on disk, which it cannot do with pieces.
+      if (held >= FOLD) fold();
+    },
+  }), { signal });
+  fold();
+  return whole;
 }

@@ -15,7 +15,7 @@ const PEAKS = 4;
  * @property {import('./rows.js').Row[]} rows
  * @property {string[]} warnings
  * @property {1 | -1} charge of the ions
- * @property {{ppm: number, scoring: string, analyzer: string}} settings by which the windows of the images are known
+ * @property {{ppm: number, scoring: string, analyzer: string, slice: number}} settings by which the windows of the images are known
  * @property {{source: string, width: number, height: number}} of which dataset
  * @property {string} list of molecules, by its name
  */
@@ -46,7 +46,7 @@ export function resultsOf(content, name) {
     rows: content.rows.map((row, i) => rowOf(row, `${name}: annotation ${i + 1}`)),
     warnings: list(content.warnings).map(text),
     charge: options.charge === -1 ? -1 : 1,
-    settings: { ppm: options.ppm > 0 ? options.ppm : 3, scoring: text(options.scoring), analyzer: text(options.analyzer) },
+    settings: { ppm: options.ppm > 0 ? options.ppm : 3, scoring: text(options.scoring), analyzer: text(options.analyzer), slice: Number.isInteger(options.slice) ? options.slice : 0 },
     of: { source: text(store.source), width: number(store.width), height: number(store.height) },
     list: text(content.list?.file),
   };

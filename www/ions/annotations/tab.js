@@ -120,6 +120,7 @@ export class Annotations {
   /** Another dataset is opened: what was found in the last one goes; results from a file stay. */
   closed() {
     this.search.close();
+    this.save.cancel();
     if (this.results?.wish) {
       this.state().run = false;
       this.forget();
@@ -344,12 +345,15 @@ export class Annotations {
     return row ? ionKey(row).replace(/[[\]]/g, '') : '';
   }
 
-  /** 16-bit PNGs of a row's isotopes, of intensities as they are; null where there is no signal. */
+  /**
+   * 16-bit PNGs of a row's isotopes, of intensities as they are, in the slice that was annotated, and as the command line
+   * writes them; null where there is no signal.
+   */
   async pngs(row, signal) {
     const core = this.session.core();
-    const how = { ...this.how(), normalise: 'none' };
+    const how = { slice: this.settings().slice ?? 0, normalise: 'none' };
     const images = await core.images(this.ions(row).map((ion) => ({ ...ion, ...how })), { signal });
-    return Promise.all(images.map((image) => (image.hits > 0 ? core.png(image, { alpha: true }) : null)));
+    return Promise.all(images.map((image) => (image.hits > 0 ? core.png(image, { shares: true }) : null)));
   }
 
   /** Chooses the part below the image, on large screens: isotopes or spectrum. */
