@@ -128,7 +128,7 @@ function ionsEnding() {
   if (notice) return { error: notice.textContent };
   const { display, session, wanted } = globalThis.sectile ?? {};
   const layers = display?.layers ?? [];
-  if (!session?.info || layers.length === 0 || layers.length < wanted.length) return false;
+  if (!session?.info || layers.length === 0 || layers.length < wanted.layers.length) return false;
   const images = layers.map(({ plane: { image } }) => {
     const acquired = image.values.filter((value) => !Number.isNaN(value));
     return { pixels: acquired.length, signal: acquired.filter((value) => value > 0).length, max: image.max };

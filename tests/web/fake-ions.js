@@ -3,7 +3,7 @@
  *
  * What it does is said in the query of the address (for files: that of their name, after a “~”): w, h size; slices;
  * pixel (“50”, “50x100”, “none”); origin (“x,y”); delay in ms of a packing step or an image; fail (open, pack, image,
- * spectrum); trap (image); big (bytes of a full pass), steps (of it, `delay` apart); text (put into every text of the info); ramp (values x + w·y);
+ * spectrum); iso (every ion has isotopes); inst, pol (instrument and polarity); trap (image); big (bytes of a full pass), steps (of it, `delay` apart); text (put into every text of the info); ramp (values x + w·y);
  * empty (no peaks). `globalThis.fake` records calls.
  */
 
@@ -84,7 +84,7 @@ export class IonCompute {
     this.info = {
       width: this.width, height: this.height, slices: Array.from({ length: n }, (_, i) => i * 10), spectra: spectra * n, acquired: spectra * n, peaks: this.ions.length * spectra * 30,
       mz: this.ions.length > 0 ? [250.0117, 949.9873] : null, pixelSize: this.query.get('pixel') === 'none' ? null : [size[0], size[1] ?? size[0]],
-      origin: (this.query.get('origin') ?? '1,1').split(',').map(Number), polarity: 'negative', representation: 'centroid', instrument: text ?? 'Orbitrap Exploris 240',
+      origin: (this.query.get('origin') ?? '1,1').split(',').map(Number), polarity: this.query.get('pol') ?? 'negative', representation: 'centroid', instrument: text ?? this.query.get('inst') ?? 'Orbitrap Exploris 240',
       source: text ?? name.split('/').pop(), bytes: 4.6e6, counts: { peaks_read: 1e6, zeros_dropped: 52221, unsorted_spectra: 3, duplicate_pixels: 0 },
       warnings: text ? [text] : this.query.has('warn') ? ['The UUID of the imzML file (5a…e1) differs from that of the ibd file (77…0c): they may not belong together.'] : [],
     };
@@ -115,6 +115,7 @@ export class IonCompute {
     const half = da ?? mz * ppm * 1e-6;
     const values = new Float32Array(width * height).fill(NaN);
     const near = this.ions.filter(([centre]) => Math.abs(centre - mz) <= half);
+    if (this.query.has('iso') && near.length === 0) near.push(...this.isotopes(mz, half));
     let [hits, max] = [0, 0];
     for (let i = 0; i < values.length; i += 1) {
       if (!mask[i]) continue;
@@ -128,6 +129,12 @@ export class IonCompute {
       max = Math.max(max, values[i]);
     }
     return { mz, window: { lo: mz - half, hi: mz + half }, width, height, values, hits, max, requests: near.length > 0 ? 1 : 0, bytes: near.length * 38112 };
+  }
+
+  /** Ions of which an isotope lies in a window, as weak as it is. */
+  isotopes(mz, half) {
+    const found = [1, 2, 3].flatMap((k) => this.ions.filter(([centre]) => Math.abs(centre + k * 1.00335 - mz) <= half).map(([centre, strength, where]) => [centre, strength * [0.48, 0.14, 0.03][k - 1], where]));
+    return found.slice(0, 1);
   }
 
   async meanSpectrum() {

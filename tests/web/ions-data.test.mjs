@@ -121,7 +121,7 @@ describe('data of the ion page', { timeout: 240_000 }, () => {
     await page.check('#keep');
     await page.setInputFiles('#files', ['kidney~delay=120.imzML', 'kidney~delay=120.ibd'].map((name) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.alloc(64) })));
     await page.waitForFunction(() => /Reading the spectra · \d+ % · \d+ s left/.test(document.querySelector('#packing-text').textContent));
-    assert.match(await text(page, '#packing-plan'), /To read.*239.MiB in 62 requests.*Scratch space.*Peak memory.*of 256.MiB/);
+    assert.match(await text(page, '#packing-plan'), /To read.*239.MiB in 62 requests.*Scratch space.*Peak memory.*of 128.MiB/);
     assert.equal(await page.locator('#waiting').isVisible(), true);
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => /Cancelled at \d+ %\. What has been sorted so far is kept/.test(document.querySelector('#packing-text').textContent));
@@ -171,7 +171,7 @@ describe('data of the ion page', { timeout: 240_000 }, () => {
     await page.click('#open');
     await page.waitForFunction(() => fake.calls.filter(([name]) => name === 'open').length === 2);
     await shown(page);
-    assert.deepEqual(await calls(page, 'new'), [[256 * 2 ** 20], [64 * 2 ** 20]]);
+    assert.deepEqual(await calls(page, 'new'), [[128 * 2 ** 20], [32 * 2 ** 20]], 'half is for annotation');
     await settled(page);
     assert.match(page.url(), /mem=64%20MiB/);
     await close(page);

@@ -122,8 +122,8 @@ describe('rules of the ion page', () => {
 
   test('too little memory is said in the words of the page', () => {
     const error = (have, need) => Object.assign(new Error(`the memory budget is ${have} bytes, but packing this dataset needs ${need} bytes; give at least --memory ${Math.ceil(need / 1024)}KiB`), { code: 'budget' });
-    const said = refusal(error(5005647, 5135824), 8 << 20);
-    assert.match(said, /^Packing this dataset does not fit into 8.MiB of memory\. Write 9 MiB or more under/);
+    const said = refusal(error(5005647, 5135824), 16 << 20);
+    assert.match(said, /^Packing this dataset does not fit into half of 16.MiB, which is its part of the memory\. Write 18 MiB or more under/);
     assert.match(refusal(error(4194304, 2097152), 3 << 20), /Write 6 MiB or more/);
     assert.equal(refusal(new Error('x: byte 5: cut short'), 1), 'x: byte 5: cut short');
   });

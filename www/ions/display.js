@@ -13,6 +13,7 @@ export class Display {
    * @param {import('../app/histogram.js').Histogram} parts.histogram
    * @param {import('../app/colorbar.js').Colorbar} parts.colorbar
    * @param {() => import('./state.js').State} parts.state
+   * @param {(mz: number) => string} parts.nameOf what an m/z is called, or ""
    * @param {(limits: {lo: number, hi: number}) => void} parts.shown called with the limits in use of the chosen channel
    */
   constructor(parts) {
@@ -99,13 +100,19 @@ export class Display {
     else view.transfer(codes[0].lo, codes[0].hi, s);
     this.histogram.show(this.limitsOf(this.chosen), { stretch: s, table });
     if (rgb) this.legend(ends);
-    else this.colorbar.show({ ...ends[0], stretch: s, unit: `m/z ${mzText(layers[0].plane.ion.mz)}`, table });
+    else this.colorbar.show({ ...ends[0], stretch: s, unit: this.title(layers[0].plane.ion.mz, 'm/z '), table });
+  }
+
+  /** An ion by name and m/z. */
+  title(mz, word = '') {
+    const name = this.nameOf(mz);
+    return name ? `${name} · ${mzText(mz)}` : `${word}${mzText(mz)}`;
   }
 
   legend(ends) {
     byId('legend').replaceChildren(...this.layers.map(({ plane, channel }, i) => {
       const item = make('li', CHANNELS[channel].name);
-      item.append(make('i'), make('span', '', mzText(plane.ion.mz)), make('small', '', `${formatTick(ends[i].lo)} … ${formatTick(ends[i].hi)}`));
+      item.append(make('i'), make('span', '', this.title(plane.ion.mz)), make('small', '', `${formatTick(ends[i].lo)} … ${formatTick(ends[i].hi)}`));
       return item;
     }));
   }

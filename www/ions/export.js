@@ -10,18 +10,18 @@ export function exportName(dataset, part, extension) {
 }
 
 /** A dataset's name without its ending, as every file system takes it. */
-function safe(dataset) {
+export function safe(dataset) {
   return stem(dataset).replace(/[^\p{L}\p{N}._+-]+/gu, '_').replace(/^[._]+/, '').slice(0, 80) || 'dataset';
 }
 
-/** How an ion is named in a file: its m/z, and what the values were divided by. */
-export function ionPart({ mz, normalise, slice }) {
-  return [`mz${mz.toFixed(4)}`, normalise === 'none' ? '' : normalise, slice > 0 ? `slice${slice + 1}` : ''].filter(Boolean).join('_');
+/** How an ion is named in a file: what it is called, its m/z, and what the values were divided by. */
+export function ionPart({ mz, normalise, slice }, name = '') {
+  return [name, `mz${mz.toFixed(4)}`, normalise === 'none' ? '' : normalise, slice > 0 ? `slice${slice + 1}` : ''].filter(Boolean).join('_');
 }
 
 /** The Export menu, and the spectrum's own table. */
 export class Exports {
-  /** @param {object} parts `session`, `state` (a function), `display`, `spectrum`, `failed` */
+  /** @param {object} parts `session`, `state` (a function), `display`, `spectrum`, `nameOf` (what an m/z is called, or ""), `failed` */
   constructor(parts) {
     Object.assign(this, parts);
     this.menu = new Menu(byId('export'), byId('export-menu'), () => this.opening());
@@ -61,7 +61,8 @@ export class Exports {
     const { origin } = session.info;
     for (const { plane: { image, ion } } of display.layers) {
       const blob = kind === 'csv' ? await core.csv({ ...image, origin }) : await core.png(image, { alpha: kind === 'alpha' });
-      download(blob, exportName(dataset, kind === 'alpha' ? `${ionPart(ion)}_alpha` : ionPart(ion), kind === 'csv' ? 'csv' : 'png'));
+      const part = ionPart(ion, this.nameOf(ion.mz));
+      download(blob, exportName(dataset, kind === 'alpha' ? `${part}_alpha` : part, kind === 'csv' ? 'csv' : 'png'));
     }
   }
 
@@ -69,7 +70,8 @@ export class Exports {
   async picture() {
     const { display, dataset } = this;
     const layers = display.layers.map((layer) => ({ ...layer, limits: display.limitsOf(layer) }));
-    const part = this.state().rgb ? 'rgb' : ionPart(layers[0].plane.ion);
+    const { ion } = layers[0].plane;
+    const part = this.state().rgb ? 'rgb' : ionPart(ion, this.nameOf(ion.mz));
     download(await pictureOf(layers, this.state(), this.session.info.pixelSize), exportName(dataset, `${part}_picture`, 'png'));
   }
 

@@ -42,7 +42,8 @@ export function parseTolerance(text, unit) {
 
 /** The fields for m/z and tolerance, and the list of ions with their channels. */
 export class IonList {
-  /** @param {object} parts `state` (a function), `changed` (called when other images are wanted), `planeOf` (index → plane or null) */
+  /** @param {object} parts `state` (a function), `changed` (called when other images are wanted), `planeOf` (index → plane or null), `nameOf` (m/z → what it
+   *   is called, or ""), `away` (whether an annotation is on show in their place) */
   constructor(parts) {
     Object.assign(this, parts);
     this.list = byId('ions');
@@ -109,6 +110,22 @@ export class IonList {
     if (!state.rgb) state.lim[0] = null;
     else if (!state.ch.includes(at)) this.assign(at, state.ch.includes(null) ? state.ch.indexOf(null) : 2);
     if (tell) this.changed();
+  }
+
+  /** Puts an ion into a channel of the three-colour image, or out of it where it is there already. */
+  layer(mz, channel) {
+    const state = this.state();
+    const at = state.mz.findIndex((other) => Math.abs(other - mz) <= SAME * mz);
+    if (state.rgb && at >= 0 && state.ch[channel] === at) [state.ch[channel], state.lim[channel]] = [null, null];
+    else {
+      if (!state.rgb) state.lim = [null, null, null];
+      state.rgb = true;
+      state.ch[channel] = null;
+      this.add(mz, false);
+      this.assign(state.at, channel);
+    }
+    if (state.ch.every((i) => i === null)) state.rgb = false;
+    this.changed();
   }
 
   assign(at, channel) {
@@ -204,8 +221,9 @@ export class IonList {
     const choose = make('button', 'choose');
     choose.type = 'button';
     const plane = this.planeOf(at);
-    choose.append(make('span', '', mzText(mz)), make('small', '', !plane ? '' : plane.empty ? 'no signal' : `max ${formatValue(plane.range.max)}`));
-    const shown = state.rgb ? state.ch.includes(at) : at === state.at;
+    const known = this.nameOf(mz) || (!plane ? '' : plane.empty ? 'no signal' : `max ${formatValue(plane.range.max)}`);
+    choose.append(make('span', '', mzText(mz)), make('small', '', known));
+    const shown = !this.away() && (state.rgb ? state.ch.includes(at) : at === state.at);
     if (shown && !state.rgb) item.classList.add('chosen');
     choose.setAttribute('aria-pressed', String(shown));
     choose.title = `Show m/z ${mzText(mz)}`;

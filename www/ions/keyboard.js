@@ -3,7 +3,7 @@ import { watchKeys } from '../app/keys.js';
 
 /** The keys of the ion page, and the help dialog that lists them. @param {any} page */
 export function bindKeys(page) {
-  const { view, readout, controls, ions, region, spectrum, menu } = page;
+  const { view, readout, controls, ions, region, spectrum, menu, annotations } = page;
   const move = (dx, dy) => (event) => readout.step(event.shiftKey ? 10 * dx : dx, event.shiftKey ? 10 * dy : dy);
   const zoom = (factor) => () => view.zoomBy(factor, ...pinnedOnScreen(page));
   const bindings = [
@@ -17,6 +17,8 @@ export function bindKeys(page) {
     { keys: ['['], does: 'Previous ion', run: () => ions.step(-1) },
     { keys: [']'], does: 'Next ion', run: () => ions.step(1) },
     { keys: ['m'], does: 'Type an m/z', run: () => byId('mz').focus() },
+    { keys: ['a'], does: 'Annotations, or back to the ions', run: () => page.tab(page.state.side === 'annotations' ? 'ions' : 'annotations') },
+    { keys: ['/'], does: 'Filter the annotations', run: () => annotations.toFilter() },
     { keys: ['PageUp'], does: 'Previous z slice', shown: 'Page up', run: () => controls.stepSlice(-1) },
     { keys: ['PageDown'], does: 'Next z slice', shown: 'Page down', run: () => controls.stepSlice(1) },
     { keys: ['p'], does: 'Spectrum of the pixel under the cursor', run: () => spectrum.choose('pixel') },
@@ -36,7 +38,7 @@ export function bindKeys(page) {
     { keys: ['?'], does: 'This help', run: () => byId('help-dialog').showModal() },
   ];
   watchKeys(bindings, () => document.querySelector('dialog[open]') !== null);
-  const rows = [{ shown: '← → ↑ ↓', does: 'Move the cursor; with Shift by 10. In the spectrum: the next peak' }, ...bindings.filter(({ does }) => does)];
+  const rows = [{ shown: '← → ↑ ↓', does: 'Move the cursor; with Shift by 10. In the spectrum: the next peak; in the annotations: the next row' }, ...bindings.filter(({ does }) => does)];
   byId('help-keys').append(...rows.map(({ keys, shown, does }) => {
     const row = make('div');
     const term = make('dt');
@@ -55,8 +57,9 @@ function pinnedOnScreen({ view, readout }) {
   return sx >= 0 && sy >= 0 && sx <= camera.width && sy <= camera.height ? [sx, sy] : [];
 }
 
-function escape({ menu, region, session, spectrum, notice, readout }) {
+function escape({ menu, annotations, region, session, spectrum, notice, readout }) {
   if (menu.isOpen) menu.close();
+  else if (annotations.save.menu.isOpen) annotations.save.menu.close();
   else if (region.tool !== '') region.use(region.tool);
   else if (session.opening) session.cancel();
   else if (spectrum.cancel()) return;

@@ -6,6 +6,7 @@ import { Permalink } from '../app/permalink.js';
 import { showLink } from '../app/share.js';
 import { watchDrops } from '../app/sources.js';
 import { View } from '../view/view.js';
+import { Annotations } from './annotations/tab.js';
 import { Controls } from './controls.js';
 import { showCost } from './cost.js';
 import { Display } from './display.js';
@@ -31,7 +32,10 @@ const INITIAL_MEMORY = 256 * 2 ** 20;
 const BAD_SPECTRUM = /\bspectrum \d/;
 
 /** The panels of which a phone shows one at a time. */
-const TABS = ['ions', 'spectrum', 'display', 'data'];
+const TABS = ['ions', 'annotations', 'spectrum', 'display', 'data'];
+
+/** Those of them that share the left side of a large screen. */
+const SIDES = ['ions', 'annotations'];
 
 /** The ion page: builds its parts and connects them. */
 class Page {
@@ -68,10 +72,11 @@ class Page {
       histogram: new Histogram(byId('histogram'), (limits) => this.controls.adjust(limits)),
       colorbar: new Colorbar(byId('colorbar'), byId('colorbar-canvas'), byId('colorbar-scale'), byId('colorbar-unit')),
       state,
+      nameOf: (mz) => this.annotations.nameOf(mz),
       shown: (limits) => this.controls.showLimits(limits),
     });
     this.controls = new Controls({ state, display: this.display, changed, wanted });
-    this.ions = new IonList({ state, changed: wanted, planeOf: (at) => this.planeOf(at) });
+    this.ions = new IonList({ state, changed: () => this.ionsChanged(), planeOf: (at) => this.planeOf(at), nameOf: (mz) => this.annotations.nameOf(mz), away: () => this.annotations.leads() !== null });
     this.region = new RegionTool(view, { changed: () => this.regionChanged(), mode: (tool) => this.drawing(tool) });
     this.readout = new Readout({
       view,
@@ -86,11 +91,20 @@ class Page {
       place: () => this.pixelPlace(),
       region: () => this.regionPlace(),
       pick: (mz) => this.ions.add(Number(mz.toFixed(5))),
+      leading: () => this.annotations.leads()?.ions ?? null,
+    });
+    this.annotations = new Annotations({
+      session, state, changed, wanted, failed,
+      memory: () => session.memory - session.share,
+      how: () => this.how(),
+      layer: (mz, ppm, channel) => this.layer(mz, ppm, channel),
+      turnTo: (name) => this.tab(name),
+      dataset: () => nameOf(session.source),
     });
     this.open = new OpenPanel({ session, state, changed, failed, notice: this.notice, open: (source) => this.load(source) });
     this.packing = new PackingPanel({ session, resume: () => this.load(session.source), discard: () => this.open.clean() });
     this.bar = new ScaleBar(byId('scale-bar'));
-    this.exports = new Exports({ session, state, display: this.display, spectrum: this.spectrum, failed });
+    this.exports = new Exports({ session, state, display: this.display, spectrum: this.spectrum, nameOf: (mz) => this.annotations.keyOf(mz), failed });
     this.menu = this.exports.menu;
   }
 
@@ -102,7 +116,7 @@ class Page {
     view.addEventListener('move', () => this.moved());
     view.addEventListener('lost', () => this.notice.show('info', 'The graphics context was lost; the image returns when the browser restores it.'));
     view.addEventListener('restored', () => this.notice.hide());
-    watchDrops(document.documentElement, { files: (files) => this.open.files(files), text: (text) => this.open.address(text) });
+    watchDrops(document.documentElement, { files: (files) => this.annotations.files(files) || this.open.files(files), text: (text) => this.open.address(text) });
     const click = (id, run) => byId(id).addEventListener('click', run);
     click('zoom-in', () => view.zoomBy(1.5));
     click('zoom-out', () => view.zoomBy(1 / 1.5));
@@ -119,12 +133,14 @@ class Page {
     });
     for (const button of document.querySelectorAll('[data-close]')) button.addEventListener('click', () => button.closest('dialog').close());
     for (const tab of TABS) click(`tab-${tab}`, () => this.tab(tab));
+    for (const side of SIDES) click(`side-${side}`, () => this.tab(side));
     addEventListener('hashchange', () => this.follow());
   }
 
   /** Opens what the address names. */
   start() {
     this.linked = true;
+    this.tab(this.state.side);
     if (this.state.src) this.open.address(this.state.src);
   }
 
@@ -138,7 +154,7 @@ class Page {
     }
     this.notice.hide();
     // What was set for one dataset does not fit another; a link means what it says.
-    if (!this.linked && source !== this.session.source) Object.assign(this.state, { sl: 0, lim: [null, null, null], xr: null, c: null, z: 0 });
+    if (!this.linked && source !== this.session.source) Object.assign(this.state, { sl: 0, lim: [null, null, null], xr: null, c: null, z: 0, pol: '', ana: '', rp: 0, ann: '' });
     this.linked = false;
     // What goes on is more to the point than what could be opened.
     byId('sources').open = false;
@@ -146,6 +162,7 @@ class Page {
     this.region.clear();
     this.display.show([], null);
     this.spectrum.clear();
+    this.annotations.closed();
     say(byId('title'), nameOf(source));
     document.title = `${nameOf(source)} · Sectile`;
     const opening = this.session.open(source, { memory, keep: this.open.keep, skipBad, first: ({ slices }) => this.first(slices) });
@@ -171,6 +188,7 @@ class Page {
     this.open.list();
     if (info.packed) this.toldPacked(info);
     if (this.state.mz.length === 0) this.firstIon();
+    this.annotations.opened();
     await this.show();
   }
 
@@ -205,14 +223,19 @@ class Page {
   /** What a dataset with these z slices is going to be asked for as soon as it is open. */
   first(slices) {
     this.controls.slices(slices);
-    return { ions: this.wanted.map(({ at }) => this.ion(at)), how: this.how() };
+    return { ions: this.wanted.ions, how: this.how() };
   }
 
-  /** The ions that are to be shown, with their channels. */
+  /**
+   * The ions whose images are wanted, and which of them are shown in which channel: those of the chosen annotation, all its
+   * isotopes of which one is shown, or those of the list.
+   */
   get wanted() {
+    const lead = this.annotations.leads();
+    if (lead) return { ions: lead.ions, layers: [{ index: lead.shown, channel: 0 }] };
     const { mz, rgb, ch, at } = this.state;
-    if (!rgb) return mz[at] === undefined ? [] : [{ at, channel: 0 }];
-    return ch.flatMap((index, channel) => (index === null ? [] : [{ at: index, channel }]));
+    const chosen = rgb ? ch.flatMap((index, channel) => (index === null ? [] : [{ at: index, channel }])) : mz[at] === undefined ? [] : [{ at, channel: 0 }];
+    return { ions: chosen.map((one) => this.ion(one.at)), layers: chosen.map(({ channel }, index) => ({ index, channel })) };
   }
 
   how() {
@@ -237,17 +260,19 @@ class Page {
     if (!session.info) return;
     this.turn += 1;
     const { turn } = this;
-    if (wanted.length === 0) {
+    if (wanted.ions.length === 0) {
       this.display.show([], null);
       this.shown();
       return;
     }
     try {
-      const planes = await session.images(wanted.map(({ at }) => this.ion(at)), this.how());
+      const lead = this.annotations.leads();
+      const planes = await session.images(wanted.ions, this.how());
       if (turn !== this.turn) return;
       // The colour scale is laid out by the room that it has.
       byId('stage').classList.remove('empty');
-      this.display.show(planes.map((plane, i) => ({ plane, channel: wanted[i].channel })), session.info.pixelSize);
+      this.display.show(wanted.layers.map(({ index, channel }) => ({ plane: planes[index], channel })), session.info.pixelSize);
+      if (lead) this.annotations.images(planes);
       this.shown();
     } catch (error) {
       if (turn !== this.turn || error.name === 'AbortError') return;
@@ -260,10 +285,12 @@ class Page {
   /** The images on show have changed. */
   shown() {
     const { layers } = this.display;
-    const names = shownNames(this.state);
+    const lead = this.annotations.leads();
+    const names = lead ? this.display.title(lead.ions[lead.shown].mz, 'm/z ') : shownNames(this.state);
     const empty = layers.length > 0 && layers.every(({ plane }) => plane.empty);
     byId('no-signal').hidden = !empty;
-    if (empty) say(byId('no-signal'), `No signal at ${names} ± ${this.state.tol} ${this.state.unit === 'ppm' ? 'ppm' : 'Da'}`);
+    const { ppm, da } = layers[0]?.plane.ion ?? {};
+    if (empty) say(byId('no-signal'), `No signal at ${names} ± ${ppm ? `${ppm} ppm` : `${Number(da.toPrecision(4))} Da`}`);
     byId('view').setAttribute('aria-label', `Ion image${names ? ` of ${names}` : ''}. Arrow keys move the cursor, plus and minus zoom, question mark shows all keys.`);
     showCost(layers.map(({ plane }) => plane));
     this.readout.update();
@@ -283,6 +310,8 @@ class Page {
       return;
     }
     if (!this.place) this.view.fit();
+    this.annotations.followed();
+    this.tab(this.state.side);
     this.spectrum.plot.zoom(this.state.xr);
     if (this.session.info) this.spectrum.choose(this.state.sp);
     this.show();
@@ -320,7 +349,20 @@ class Page {
     byId('export').disabled = !session.info;
     for (const id of ['draw-rect', 'draw-polygon']) byId(id).disabled = !session.info;
     this.controls.write();
+    this.annotations.write();
     this.permalink.touch();
+  }
+
+  /** An ion of the list is wanted. */
+  ionsChanged() {
+    this.annotations.leave();
+    this.show();
+  }
+
+  /** Puts an ion of an annotation into the three-colour image, at the tolerance at which it was found. */
+  layer(mz, ppm, channel) {
+    Object.assign(this.state, { tol: ppm, unit: 'ppm' });
+    this.ions.layer(mz, channel);
   }
 
   pixelPlace() {
@@ -366,14 +408,20 @@ class Page {
     byId('packing').hidden = true;
   }
 
+  /** Brings a panel into sight: on a large screen ions or annotations at the left, on a phone any. */
   tab(name) {
-    byId('main').dataset.tab = name;
+    if (SIDES.includes(name)) this.state.side = name;
+    const { side } = this.state;
+    Object.assign(byId('main').dataset, { tab: name, side });
     for (const tab of TABS) byId(`tab-${tab}`).setAttribute('aria-pressed', String(tab === name));
+    for (const one of SIDES) byId(`side-${one}`).setAttribute('aria-pressed', String(one === side));
+    if (side === 'annotations') this.annotations.seen();
     this.display.restyle();
+    this.permalink.touch();
   }
 
   share() {
-    return showLink(this.permalink.write(), Boolean(this.session.source && isLocal(this.session.source)));
+    return showLink(this.permalink.write(), Boolean((this.session.source && isLocal(this.session.source)) || this.annotations.search.list));
   }
 }
 

@@ -86,7 +86,7 @@ export class PackingPanel {
     add('To read', `${formatBytes(plan.payload_bytes)} in ${formatCount(plan.requests)} request${plan.requests === 1 ? '' : 's'}`);
     add('Scratch space', formatBytes(plan.spill_bytes));
     add('Store, about', formatBytes(plan.store_bytes_estimate));
-    add('Peak memory', `${formatBytes(plan.peak_bytes)} of ${formatBytes(this.session.memory)}`);
+    add('Peak memory', `${formatBytes(plan.peak_bytes)} of ${formatBytes(this.session.share)}`);
     byId('packing-plan').replaceChildren(list);
   }
 

@@ -5,9 +5,9 @@ const MEBIBYTE = 2 ** 20;
 
 /**
  * What an error says, for somebody at a page. A core that has too little memory speaks of its own part of the budget, and
- * of an option that a page does not have: here it is the whole budget, and the field for it.
+ * of an option that a page does not have: here it is the whole budget, of which a core has half, and the field for it.
  * @param {any} error
- * @param {number} memory the budget in bytes
+ * @param {number} memory the page's budget in bytes
  */
 export function refusal(error, memory) {
   const text = error?.message || String(error);
@@ -15,7 +15,7 @@ export function refusal(error, memory) {
   if (!found) return text;
   const [have, need] = [Number(found[1]), Number(found[3])];
   // More than there is in one piece, though not in all: how much would do is not known.
-  const least = need > have ? Math.ceil((need + Math.max(0, memory - have)) / MEBIBYTE) : 2 * Math.ceil(memory / MEBIBYTE);
+  const least = 2 * Math.ceil(need > have ? (need + Math.max(0, memory / 2 - have)) / MEBIBYTE : memory / MEBIBYTE);
   const what = found[2].charAt(0).toUpperCase() + found[2].slice(1);
-  return `${what} does not fit into ${formatBytes(memory)} of memory. Write ${least} MiB or more under “Memory, at most”, and open it again.`;
+  return `${what} does not fit into half of ${formatBytes(memory)}, which is its part of the memory. Write ${least} MiB or more under “Memory, at most”, and open it again.`;
 }

@@ -4,6 +4,9 @@ import { IonPlane } from './plane.js';
 /** Bytes of images kept at most, so that going back to an ion costs nothing. */
 const KEPT_IMAGES = 96 * 2 ** 20;
 
+/** The part of the budget that is the core's of images and packing; the rest is for the workers that annotate. */
+const SHARE = 1 / 2;
+
 /**
  * One dataset: what was opened, its images and spectra, and the core that computes them.
  *
@@ -11,7 +14,7 @@ const KEPT_IMAGES = 96 * 2 ** 20;
  * `busy`, `retired` {reason}.
  */
 export class Session extends EventTarget {
-  /** @param {number} memory budget of the core in bytes */
+  /** @param {number} memory budget of the page in bytes */
   constructor(memory) {
     super();
     this.memory = memory;
@@ -31,11 +34,16 @@ export class Session extends EventTarget {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
+  /** Bytes that the core of images may take; the workers that annotate get as many. */
+  get share() {
+    return Math.floor(this.memory * SHARE);
+  }
+
   /** The core; a new one when there is none or the last one has stopped. */
   core() {
     if (this.compute) return this.compute;
     const compute = new IonCompute({
-      memory: this.memory,
+      memory: this.share,
       onRetired: (reason) => {
         if (this.compute !== compute) return;
         compute.close();
@@ -69,7 +77,7 @@ export class Session extends EventTarget {
    * Opens a dataset; a pair is packed first. Rejects when cancelled or when it cannot be opened.
    * @param {import('./pair.js').Source} source
    * @param {{memory: number, keep: boolean, skipBad: boolean, first?: (info: object) => {ions: object[], how: object}}} how
-   *   the core's budget in bytes (a new one takes a new core), whether the packed store stays on this computer, whether
+   *   the page's budget in bytes (a new one takes a new core), whether the packed store stays on this computer, whether
    *   bad spectra are left out, and the images that will be wanted first: they are fetched along with the mean spectrum
    */
   async open(source, { memory, keep, skipBad, first }) {

@@ -28,7 +28,8 @@ const COLOURS = ['#ff6b64', '#58d27b', '#79a7ff'];
 export class SpectrumPanel {
   /**
    * @param {object} parts `session`, `state` (a function), `place` (a function to the pinned pixel or null), `region`
-   *   (a function to the region or null), `pick` (m/z → shows the image), `changed`, `failed`
+   *   (a function to the region or null), `pick` (m/z → shows the image), `leading` (a function to the
+   *   ions of the annotation on show, or null), `changed`, `failed`
    */
   constructor(parts) {
     Object.assign(this, parts);
@@ -198,7 +199,7 @@ export class SpectrumPanel {
   enable() {
     const none = !this.shown || this.shown.mz.length === 0;
     for (const id of ['plot-log', 'plot-all', 'plot-csv']) byId(id).disabled = none;
-    byId('plot-window').disabled = none || this.state().mz.length === 0;
+    byId('plot-window').disabled = none || (this.state().mz.length === 0 && !this.leading());
     for (const radio of this.radios) radio.disabled = !this.session.info;
   }
 
@@ -207,6 +208,12 @@ export class SpectrumPanel {
     const state = this.state();
     this.plot.scale(state.log);
     byId('plot-log').setAttribute('aria-pressed', String(state.log));
+    const leading = this.leading();
+    if (leading) {
+      this.plot.shade(leading.map(({ mz, ppm, da }) => ({ ...windowOf(mz, ppm ?? da, ppm ? 'ppm' : 'da'), colour: SINGLE })));
+      this.enable();
+      return;
+    }
     const shown = state.rgb ? state.ch.map((at, channel) => ({ at, colour: COLOURS[channel] })) : [{ at: state.at, colour: SINGLE }];
     const windows = shown.filter(({ at }) => at !== null && state.mz[at] !== undefined);
     this.plot.shade(windows.map(({ at, colour }) => ({ ...windowOf(state.mz[at], state.tol, state.unit), colour })));
@@ -222,10 +229,11 @@ export class SpectrumPanel {
   /** Zooms to the chosen ion and its surroundings. */
   zoomToIon() {
     const { mz, at, tol, unit } = this.state();
-    if (mz[at] === undefined) return;
-    const { lo, hi } = windowOf(mz[at], tol, unit);
+    const [first] = this.leading() ?? [{ mz: mz[at], [unit]: tol }];
+    if (first.mz === undefined) return;
+    const { lo, hi } = windowOf(first.mz, first.ppm ?? first.da, first.ppm ? 'ppm' : 'da');
     const half = Math.max(AROUND * ((hi - lo) / 2), 0.02);
-    this.plot.move([mz[at] - half, mz[at] + half]);
+    this.plot.move([first.mz - half, first.mz + half]);
   }
 
   /** The spectrum on show as a table. @returns {{blob: Blob, name: string} | null} */

@@ -1,5 +1,6 @@
 import { encode } from '../app/state.js';
 import { COLORMAPS } from '../view/colormaps.js';
+import { ANNOTATION_KEYS, initialAnnotations } from './annotations/keys.js';
 
 /** Stretches that the page offers, a part of those that the view knows. */
 export const STRETCHES = Object.freeze(['linear', 'sqrt', 'log']);
@@ -29,6 +30,8 @@ export const MOST_IONS = 48;
  * @property {[number, number] | null} xr part of the m/z axis on show
  * @property {[number, number] | null} c pixel in the middle of the view; null: whole image
  * @property {number} z CSS pixels per image pixel across; 0: whole image
+ *
+ * Settings and filters of annotations are those of `annotations/keys.js`.
  */
 
 /** @returns {State} */
@@ -36,6 +39,7 @@ export function initialState() {
   return {
     src: '', ibd: '', mem: '256 MiB', mz: [], tol: 3, unit: 'ppm', at: 0, rgb: false, ch: [null, null, null], norm: 'none', sl: 0,
     s: 'linear', cm: 'viridis', inv: false, hot: true, lim: [null, null, null], sp: 'mean', log: false, xr: null, c: null, z: 0,
+    ...initialAnnotations(),
   };
 }
 
@@ -105,6 +109,7 @@ const KEYS = {
   xr: { read: span, write: (s) => (s.xr ? s.xr.map((v) => Number(v.toFixed(4))).join(',') : null) },
   c: { read: pair, write: (s) => (s.c ? s.c.map((v) => Number(v.toFixed(2))).join(',') : null) },
   z: { read: (text) => within(number(text), 1e-4, 1e5), write: (s) => (s.c ? Number(s.z.toPrecision(4)) : null) },
+  ...ANNOTATION_KEYS,
 };
 
 /** The state of a fragment; what is missing or senseless keeps its default. @returns {State} */

@@ -1,4 +1,4 @@
-//! The static site: the pages as they are, the built core and the plot beside them.
+//! The static site: the pages as they are, the built core and what they take from packages beside them.
 
 use crate::setup::node;
 use crate::{Outcome, addresses, place, wasm};
@@ -14,7 +14,9 @@ pub(crate) fn build() -> Outcome {
     place::empty(&site)?;
     let copied = place::copy_tree(&pages, &site, |_| true)?;
     wasm::build(&site)?;
+    node::packages()?;
     plot(&site.join("vendor"))?;
+    zip(&site.join("vendor"))?;
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         place::write(&site.join(name), &place::read(&place::root().join(name))?)?;
     }
@@ -30,7 +32,6 @@ pub(crate) fn build() -> Outcome {
 ///
 /// The package's own module is not minified, twice the size, and full of addresses in comments.
 fn plot(vendor: &Path) -> Outcome {
-    node::packages()?;
     let package = place::root().join("node_modules/uplot");
     let script = module(&place::read_text(&package.join("dist/uPlot.iife.min.js"))?)?;
     place::write(&vendor.join("uplot.js"), script.as_bytes())?;
@@ -41,6 +42,30 @@ fn plot(vendor: &Path) -> Outcome {
         place::write(&vendor.join(to), &place::read(&package.join(from))?)?;
     }
     Ok(())
+}
+
+/// client-zip, which writes the archives of images: the package's own module, which is minified, with its licence.
+fn zip(vendor: &Path) -> Outcome {
+    let package = place::root().join("node_modules/client-zip");
+    let script = zip_module(&place::read_text(&package.join("index.js"))?)?;
+    place::write(&vendor.join("client-zip.js"), script.as_bytes())?;
+    place::write(
+        &vendor.join("LICENSE-client-zip"),
+        &place::read(&package.join("LICENSE.txt"))?,
+    )?;
+    Ok(())
+}
+
+/// The module as it is, below a line that names the licence.
+fn zip_module(script: &str) -> Outcome<String> {
+    if script.contains(" as makeZip") {
+        Ok(format!(
+            "/*! client-zip 2.5.1, MIT: see LICENSE-client-zip */\n{}\n",
+            script.trim_end()
+        ))
+    } else {
+        Err("client-zip's module does not export makeZip as that of version 2.5.1 does".into())
+    }
 }
 
 /// The script, which puts one name into a page's globals, as a module that exports it. The first line
@@ -59,7 +84,13 @@ fn module(script: &str) -> Outcome<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::module;
+    use super::{module, zip_module};
+
+    #[test]
+    fn the_archiver_is_the_version_that_is_known() {
+        assert!(zip_module("export{N as makeZip};").is_ok_and(|made| made.starts_with("/*!")));
+        assert!(zip_module("export{N as zip};").is_err());
+    }
 
     #[test]
     fn a_script_becomes_a_module_without_an_address() {

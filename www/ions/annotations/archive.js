@@ -1,0 +1,60 @@
+/** Images of many annotations as one ZIP, made while it is written: no more than one row's images are held at a time. */
+import { makeZip } from '../../vendor/client-zip.js';
+import { ionKey } from './formula.js';
+
+/**
+ * The name of an isotope image: formula, neutral loss and adduct as METASPACE names its images, then the isotope from 0.
+ * @param {{formula: string, adduct: string}} row @param {number} isotope
+ */
+export function imageName(row, isotope) {
+  return `${ionKey(row).replace(/[^\w+[\]().-]/g, '_')}_${isotope}.png`;
+}
+
+/**
+ * @param {import('./rows.js').Row[]} rows
+ * @param {object} how
+ * @param {(row: import('./rows.js').Row, signal: AbortSignal) => Promise<(Blob | null)[]>} how.images 16-bit PNGs of a row, one a peak; null where there is no signal
+ * @param {AbortSignal} how.signal
+ * @param {(done: {rows: number, images: number}) => void} how.progress
+ * @returns {ReadableStream<Uint8Array>} the ZIP; PNGs are stored as they are, for they are compressed already
+ */
+export function archive(rows, { images, signal, progress }) {
+  let written = 0;
+  async function* files() {
+    const taken = new Set();
+    for (const [done, row] of rows.entries()) {
+      signal.throwIfAborted();
+      for (const [isotope, png] of (await images(row, signal)).entries()) {
+        if (!png) continue;
+        const name = imageName(row, isotope);
+        if (taken.has(name)) continue;
+        taken.add(name);
+        yield { name, input: png, lastModified: new Date() };
+        written += 1;
+      }
+      progress({ rows: done + 1, images: written });
+    }
+  }
+  return makeZip(files());
+}
+
+/**
+ * Writes a stream to where the user wants it: straight to disk where the browser lets a page do that, else it is put
+ * together and downloaded.
+ * @param {(signal: AbortSignal) => ReadableStream<Uint8Array>} open called once a place is chosen
+ * @param {string} name @param {AbortSignal} signal @param {(blob: Blob, name: string) => void} download
+ */
+export async function writeTo(open, name, signal, download) {
+  if (globalThis.showSaveFilePicker) {
+    const place = await globalThis.showSaveFilePicker({ suggestedName: name, types: [{ description: 'ZIP archive', accept: { 'application/zip': ['.zip'] } }] });
+    // A cancelled pipe leaves the chosen file as it was.
+    await open(signal).pipeTo(await place.createWritable(), { signal });
+    return;
+  }
+  const stream = open(signal);
+  const stop = () => stream.cancel(signal.reason).catch(() => {});
+  signal.addEventListener('abort', stop, { once: true });
+  const blob = await new Response(stream.pipeThrough(new TransformStream(), { signal }), { headers: { 'content-type': 'application/zip' } }).blob();
+  signal.throwIfAborted();
+  download(blob, name);
+}
