@@ -68,9 +68,13 @@ impl Planted {
         ions(&self.list, decoys)
     }
 
-    /// Annotates some of the ions of an order in 256 MiB, from the first on.
-    pub(crate) fn annotate(&self, ions: &Rc<Ions>, upto: u32) -> Result<Outcome> {
-        let shard = 0..upto.min(ions.len());
+    /// Annotates all ions of an order in 256 MiB, and shows MSM of those that score by their place in it.
+    pub(crate) fn annotate(
+        &self,
+        ions: &Rc<Ions>,
+        mut show: impl FnMut(u32, f64),
+    ) -> Result<Outcome> {
+        let shard = 0..ions.len();
         let wish = Wish::default();
         let mut job = AnnotateJob::new(self.head.clone(), ions.clone(), shard, 0, &wish)?;
         let mut outcome = Outcome::default();
@@ -84,8 +88,13 @@ impl Planted {
             match job.ready()? {
                 Some(Output::Save(save)) => {
                     outcome.targets += save.targets.len() as u64;
-                    let msm = save.targets.iter().map(|target| target.metrics.msm);
-                    outcome.msm += msm.sum::<f64>();
+                    for target in save.targets {
+                        outcome.msm += target.metrics.msm;
+                        show(target.ion, target.metrics.msm);
+                    }
+                    for decoy in save.decoys {
+                        show(decoy.ion, decoy.msm);
+                    }
                     let images = save.images.iter().flat_map(|kept| &kept.peaks).flatten();
                     outcome.hits += images.map(|image| image.pixels.len() as u64).sum::<u64>();
                     continue;
@@ -94,7 +103,7 @@ impl Planted {
                 None => {}
             }
             if job.is_done() {
-                outcome.ions = u64::from(upto.min(ions.len()));
+                outcome.ions = u64::from(ions.len());
                 return Ok(outcome);
             }
         }

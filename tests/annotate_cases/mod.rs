@@ -1,5 +1,7 @@
 //! Stores with molecules in them, a scan that annotates them without blocks, and a driver that collects saves.
 
+pub(crate) mod whole;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;

@@ -64,7 +64,7 @@ impl Entry {
             .map_or(0..0, |(start, end)| *start..*end)
     }
 
-    /// Its peaks' windows' blocks, disjoint and ascending, at the end of `into`.
+    /// Puts the blocks of its windows at the end of `into`.
     fn need(&self, into: &mut Vec<Range<u32>>) {
         into.extend(
             (0..PEAKS)
