@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openAsBlob, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 import { program, ROOT, SITE } from './site.mjs';
@@ -128,4 +128,43 @@ test('a budget that is too small is refused with the smallest that works', { tim
   const found = await annotated({ memory: 4 * MEBIBYTE });
   assert.equal(found.code, 'budget');
   assert.match(found.refused, /at least --memory \d+KiB/);
+});
+
+test('a run is halted where it can be gone on with, or aborted at once', { timeout: 300_000 }, async () => {
+  const { Annotation, init, readMolecules } = await import(pathToFileURL(join(SITE, 'core/annotations.js')).href);
+  await init({ module: readFileSync(join(SITE, 'pkg/annotate/annotate_bg.wasm')), memory: 64 * MEBIBYTE });
+  const store = await openAsBlob(tissue);
+  const molecules = await readMolecules(await openAsBlob(LIST), { name: 'list.csv' });
+  const whole = await Annotation.open(store, { molecules, ...OPTIONS });
+  await whole.run();
+  const expected = await whole.csv().text();
+
+  const halted = await Annotation.open(store, { molecules, ...OPTIONS });
+  let from = 0;
+  let runs = 0;
+  for (; from < halted.info.ions; runs += 1) {
+    const halt = new AbortController();
+    const { position } = await halted.run({ from, halt: halt.signal, saveEvery: 0, onProgress: ({ ions }) => ions > 900 && halt.abort() });
+    assert.ok(position > from && position <= halted.info.ions, `${from} to ${position}`);
+    from = position;
+  }
+  assert.ok(runs > 2, `${runs} runs`);
+  assert.equal(await halted.csv().text(), expected);
+
+  const aborted = await Annotation.open(store, { molecules, ...OPTIONS });
+  const ending = new AbortController();
+  const saves = [];
+  await assert.rejects(aborted.run({ signal: ending.signal, onSave: (saved) => saves.push(saved), onProgress: ({ ions }) => ions > 3000 && ending.abort() }), { name: 'AbortError' });
+  // What it had finished was handed out all the same.
+  const { position } = saves.at(-1);
+  assert.ok(position > 0 && saves.some(({ found }) => found > 0));
+  await aborted.run({ from: position, onSave: (saved) => saves.push(saved) });
+  for (const saved of saves.reverse()) aborted.take(saved);
+  assert.equal(await aborted.csv().text(), expected);
+
+  assert.throws(() => (aborted.take({ targets: new Uint8Array(7), decoys: new Uint8Array(0) }), aborted.results()), { code: 'parameter', message: /scores/ });
+  await assert.rejects(whole.run({ from: whole.info.ions + 1 }), { code: 'parameter' });
+  await assert.rejects(whole.run({ shard: [0, whole.info.ions + 1] }), { code: 'parameter' });
+  for (const annotation of [whole, halted, aborted]) annotation.free();
+  molecules.free();
 });
