@@ -109,7 +109,8 @@ pub struct Annotating {
     /// Which images are kept of what is found.
     #[arg(long, value_name = "WHICH", default_value = "all")]
     pub images: Kept,
-    /// Threads that share the budget; else one a core, at most 8, and no more than the budget is enough for.
+    /// Threads that share the budget, and the requests in flight, of which each has one at least; else one a core,
+    /// at most 8, and no more than the budget is enough for.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
     /// How many parts the work is cut into, each gone on with by itself; else one for 4,096 ions.
@@ -124,7 +125,6 @@ pub struct Annotating {
     /// Begin anew, even if an unfinished run could be gone on with.
     #[arg(long)]
     pub restart: bool,
-    /// The reading's requests in flight are shared by the workers, one each at least.
     #[command(flatten)]
     pub reading: Reading,
 }

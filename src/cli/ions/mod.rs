@@ -3,7 +3,7 @@
 //!
 //! [`partner`] finds the `.ibd` of an `.imzML`, [`dataset`] opens the pair, [`store`] a packed store.
 //! [`pack`] sorts the one into the other, [`image`] draws, [`spectrum`] reads the other way. [`annotate`] finds
-//! molecules, for an [`instrument`] and a [`polarity`]; [`images`] writes what it has found.
+//! molecules, for an [`instrument`]; [`images`] writes what it has found.
 
 pub mod annotate;
 mod dataset;
@@ -13,7 +13,6 @@ pub mod info;
 mod instrument;
 pub mod pack;
 pub mod partner;
-mod polarity;
 mod reading;
 mod sought;
 pub mod spectrum;

@@ -1,5 +1,6 @@
 //! Which m/z `ion` draws: those that were typed, and those of a formula's isotope peaks.
 
+use sectile::ion::annotate::polarity;
 use sectile::ion::formula::Composition;
 use sectile::ion::formula::modifier::Modifier;
 use sectile::ion::isotope::{Generation, Patterns};
@@ -8,8 +9,7 @@ use sectile::store::head::Head;
 use serde_json::json;
 
 use super::instrument;
-use super::polarity;
-use crate::cli::arguments::{Drawing, Mass};
+use crate::cli::arguments::{Drawing, Mass, Polarity};
 use crate::cli::failure::{Failure, Result};
 use crate::cli::report::Report;
 
@@ -69,7 +69,8 @@ fn peaks(
     report: &Report,
 ) -> Result<(String, Vec<Mass>)> {
     let given: Vec<&str> = drawing.adduct.iter().map(String::as_str).collect();
-    let charge = polarity::choose(&head.file, &head.meta.polarity, drawing.polarity, &given);
+    let asked = drawing.polarity.map(Polarity::charge);
+    let charge = polarity::choose(&head.file, &head.meta.polarity, asked, &given);
     for warning in &charge.warnings {
         report.warn(warning);
     }

@@ -51,6 +51,8 @@ pub struct Outcome {
     pub stopped: usize,
     /// Saves made.
     pub saves: u64,
+    /// Ions whose isotope pattern has too many isotopologues to be computed.
+    pub skipped: u64,
 }
 
 /// What a worker says.
@@ -63,6 +65,8 @@ enum Word {
     Saved,
     /// A shard came to its limit.
     Stopped,
+    /// So many ions of a shard had no pattern.
+    Skipped(u64),
     /// The worker's end.
     Ended(Result<()>),
 }
@@ -163,6 +167,7 @@ impl Ledger {
                 Ok(Word::Cost(worker, cost)) => self.costs[worker] = cost,
                 Ok(Word::Saved) => self.outcome.saves += 1,
                 Ok(Word::Stopped) => self.outcome.stopped += 1,
+                Ok(Word::Skipped(ions)) => self.outcome.skipped += ions,
                 Ok(Word::Ended(result)) => {
                     ended += 1;
                     if let Err(failure) = result {
@@ -290,6 +295,7 @@ impl Worker<'_> {
             return Err(failure);
         }
         ran?;
+        self.say(Word::Skipped(job.skipped()));
         if job.stopped().is_some() {
             self.say(Word::Stopped);
         }

@@ -91,6 +91,13 @@ pub fn run(arguments: &Annotate, report: &mut Report) -> Result<()> {
     };
     let outcome = crew::run(&task, crew.workers, crew.held, &mut ready.tally, report)
         .map_err(Failure::advised)?;
+    if outcome.skipped > 0 {
+        report.warn(&format!(
+            "{} ions have too many isotopologues for a pattern; they score nothing",
+            outcome.skipped
+        ));
+    }
+    report.detail(1, &format!("{} saves", outcome.saves));
     if outcome.stopped > 0 {
         return Err(stopped(&outcome, &shards, &ready.tally, report));
     }

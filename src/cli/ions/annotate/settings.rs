@@ -1,15 +1,14 @@
 //! From the options to what is looked for: targets, charge, instrument, rules.
 
-use sectile::ion::annotate::Request;
+use sectile::ion::annotate::{Request, polarity};
 use sectile::ion::formula::modifier::Modifier;
 use sectile::ion::scoring::Scoring;
 use sectile::store::head::Head;
 use serde_json::{Value, json};
 
-use crate::cli::arguments::Annotating;
+use crate::cli::arguments::{Annotating, Polarity};
 use crate::cli::failure::{Failure, Result};
 use crate::cli::ions::instrument::{self, Chosen};
-use crate::cli::ions::polarity;
 use crate::cli::report::Report;
 
 /// What is looked for, and why so.
@@ -50,7 +49,7 @@ impl Settings {
         let charge = polarity::choose(
             &head.file,
             &meta.polarity,
-            annotating.polarity,
+            annotating.polarity.map(Polarity::charge),
             &annotating.adducts,
         );
         for warning in &charge.warnings {
