@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::format::{DIGEST, PEAKS};
-use super::header::{Header, digest, length};
+use super::header::{Header, length};
 use super::index::Peak;
 use crate::error::{Error, Result};
 use crate::results::part::images::{Pictures, Record};
+use crate::store::head::digest;
 
 /// An ion of the final results.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,7 +111,7 @@ impl Merge {
         header.file_bytes = merge.bytes;
         let bytes = header.to_bytes();
         merge.head[..bytes.len()].copy_from_slice(&bytes);
-        let sum = digest(&merge.head);
+        let sum = digest(&merge.head, DIGEST);
         merge.head[DIGEST].copy_from_slice(&sum);
         Ok(merge)
     }

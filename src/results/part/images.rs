@@ -13,9 +13,10 @@
 
 use std::ops::Range;
 
-use super::{Front, HEADER, Identity, Kind, u32_at, whole};
+use super::{Front, HEADER, Identity, Kind, whole};
 use crate::crc::{Running, checksum};
 use crate::error::{Error, Result};
+use crate::little::u32_at;
 use crate::results::images::format::PEAKS;
 use crate::results::images::picture::Picture;
 
