@@ -49,12 +49,12 @@ static SOUND: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
     let subjects = (0..IONS).map(|ion| Subject {
         ion,
         formula: ["C2H4", "C6H12O6", "H2O"][ion as usize % 3],
-        modifier: ["+H", "-H2O+Na"][ion as usize / 3].to_owned(),
+        modifier: ["+H", "-H2O+Na"][ion as usize / 3],
         msm: 0.5,
         fdr: 0.1,
         mz: [100.0, 101.0, 102.0, 103.0],
     });
-    let merge = Merge::new(FRAME, subjects.collect(), &[pictures]).expect("sound");
+    let merge = Merge::new(FRAME, subjects.collect(), &[pictures], MEMORY).expect("sound");
     let mut file = merge.head.clone();
     for copy in &merge.copies {
         file.extend_from_slice(&part[copy.range.start as usize..copy.range.end as usize]);

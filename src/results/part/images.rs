@@ -118,6 +118,14 @@ pub struct Pictures {
     pub sound: u64,
 }
 
+impl Pictures {
+    /// Bytes of memory that the records hold.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (self.records.capacity() * size_of::<Record>()) as u64
+    }
+}
+
 /// Reads a part from its first byte to its last, in pieces of any size.
 ///
 /// # Cost
