@@ -88,6 +88,7 @@ pub mod fits;
 pub mod imzml;
 pub mod ion;
 pub mod job;
+mod little;
 pub mod manifest;
 pub mod npy;
 pub mod png;

@@ -129,8 +129,9 @@ fn decoys_of_a_formula_are_each_once() {
         assert!(all.is_empty());
         assert_eq!(
             Decoys::need(30, 4, 20, scoring),
-            if shared { 600 } else { 2400 }
+            640 + if shared { 600 } else { 2400 }
         );
+        assert!(decoys.held_bytes() > Decoys::need(30, 4, 20, scoring));
     }
 }
 

@@ -13,9 +13,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every room of the library and the rooms it may name.
-const ROOMS: [(&str, &[&str]); 17] = [
+const ROOMS: [(&str, &[&str]); 18] = [
     ("error", &[]),
     ("crc", &[]),
+    ("little", &[]),
     ("range", &["error"]),
     ("budget", &["error"]),
     ("job", &["error", "range", "budget"]),
@@ -32,24 +33,25 @@ const ROOMS: [(&str, &[&str]); 17] = [
     ("results", RESULT),
     ("wasm", EVERYTHING),
 ];
-const FORMAT: &[&str] = &["error", "crc", "range", "budget", "job"];
+const FORMAT: &[&str] = &["error", "crc", "little", "range", "budget", "job"];
 const REDUCTION: &[&str] = &[
-    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest",
+    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
 ];
 const PLANE: &[&str] = &[
-    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
+    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
+    "stack", "ion",
 ];
 const TILE: &[&str] = &[
-    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
-    "raster",
+    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
+    "stack", "ion", "raster",
 ];
 const RESULT: &[&str] = &[
-    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
-    "raster", "npy", "png",
+    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
+    "stack", "ion", "raster", "npy", "png",
 ];
 const EVERYTHING: &[&str] = &[
-    "error", "crc", "range", "budget", "job", "fits", "imzml", "store", "manifest", "stack", "ion",
-    "raster", "npy", "png", "results", "drive",
+    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
+    "stack", "ion", "raster", "npy", "png", "results", "drive",
 ];
 
 /// Rooms of the program, which stands on the whole library.

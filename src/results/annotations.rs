@@ -139,6 +139,12 @@ impl Annotations {
         self.ions.molecules().of(row.formula as usize)
     }
 
+    /// Bytes of memory that the rows hold.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (self.rows.capacity() * size_of::<Row>()) as u64
+    }
+
     /// The ions of the images file.
     #[must_use]
     pub fn subjects(&self) -> Vec<Subject<'_>> {
@@ -150,7 +156,7 @@ impl Annotations {
                 .formulas
                 .get(row.formula as usize)
                 .map_or("", |formula| &formula.text),
-            modifier: self.modifier(row).to_owned(),
+            modifier: self.modifier(row),
             msm: row.scored.metrics.msm,
             fdr: row.fdr,
             mz: row.scored.mz,

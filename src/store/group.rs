@@ -4,9 +4,10 @@ use super::bits::packed;
 use super::block::Block;
 use super::encode::Packing;
 use super::format::{GROUP, TAIL};
-use super::head::{Real, u32_at, u64_at};
+use super::head::Real;
 use super::layout::group_entry;
 use crate::error::{Error, Result};
+use crate::little::{u32_at, u64_at};
 
 /// One group of a block, as the group table has it.
 #[derive(Debug, Clone, Copy)]

@@ -8,6 +8,7 @@ use super::foreign::looks;
 use super::format::{CODEC, DIGEST, ENTRY, GROUP, GROUP_LOG2, HEADER, MAGIC, TAIL, VERSION};
 use super::layout::group_entry;
 use crate::error::{Error, Result};
+use crate::little::{f64_at, u32_at, u64_at};
 
 pub use super::layout::{Bins, Contents, Layout};
 pub use super::mask::Mask;
@@ -213,7 +214,7 @@ impl Head {
                 "the file ends within its head; fetch it again",
             )
         })?;
-        if digest(head) != header.digest {
+        if digest(head, DIGEST) != header.digest {
             let what =
                 "the head's SHA-256 does not fit its bytes; the file is damaged, fetch it again";
             return Err(format(DIGEST.start as u64, what));
@@ -365,32 +366,12 @@ impl Entry {
     }
 }
 
-/// SHA-256 of a head with its digest field taken for zero.
-pub(super) fn digest(head: &[u8]) -> [u8; 32] {
+/// SHA-256 of a head with its digest, which is at `field`, taken for zero.
+pub(crate) fn digest(head: &[u8], field: Range<usize>) -> [u8; 32] {
     let mut sha = Sha256::new();
-    let (before, rest) = head.split_at(DIGEST.start.min(head.len()));
+    let (before, rest) = head.split_at(field.start.min(head.len()));
     sha.update(before);
-    sha.update([0; DIGEST.end - DIGEST.start]);
-    sha.update(rest.get(DIGEST.len()..).unwrap_or_default());
+    sha.update([0; 32]);
+    sha.update(rest.get(field.len()..).unwrap_or_default());
     sha.finalize().into()
-}
-
-fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes
-        .get(at..)
-        .and_then(|rest| rest.first_chunk())
-        .copied()
-        .unwrap_or([0; N])
-}
-
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(array(bytes, at))
-}
-
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(array(bytes, at))
-}
-
-fn f64_at(bytes: &[u8], at: usize) -> f64 {
-    f64::from_le_bytes(array(bytes, at))
 }

@@ -1,12 +1,13 @@
 //! A writer's state as bytes, so that a run that was killed goes on.
 
 use super::format::ENTRY;
-use super::head::{Entry, Layout, u32_at, u64_at};
+use super::head::{Entry, Layout};
 use super::spectrum::Current;
 use super::write::Writer;
 use crate::budget::Budget;
 use crate::crc::checksum;
 use crate::error::{Error, Result};
+use crate::little::{u32_at, u64_at};
 
 /// Bytes before the first variable part.
 const FIXED: usize = 64;

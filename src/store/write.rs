@@ -1,7 +1,7 @@
 //! Sorted peaks in, blocks and tables out.
 
 use super::encode::{Columns, encode};
-use super::format::HEADER;
+use super::format::{DIGEST, HEADER};
 use super::head::{Entry, Header, Layout, Mask, Meta, digest};
 use super::spectrum::BinSums;
 use crate::budget::Budget;
@@ -295,7 +295,7 @@ impl Writer {
             head.extend_from_slice(&entry.to_bytes());
         }
         let header = Header {
-            digest: digest(&head),
+            digest: digest(&head, DIGEST),
             ..header
         };
         head[..HEADER].copy_from_slice(&header.to_bytes());

@@ -23,6 +23,8 @@ pub(super) const FRAME: Frame = Frame {
     store: [7; 32],
 };
 
+const MEMORY: u64 = 1 << 20;
+
 pub(super) fn identity(shard: Range<u32>) -> Identity {
     Identity {
         width: FRAME.width,
@@ -93,7 +95,7 @@ fn subject(ion: u32) -> Subject<'static> {
     Subject {
         ion,
         formula: FORMULAS[ion as usize / 3],
-        modifier: MODIFIERS[ion as usize % 3].to_owned(),
+        modifier: MODIFIERS[ion as usize % 3],
         msm: 1.0 / f64::from(ion + 1),
         fdr: f64::from(ion) / 15.0,
         mz: [
@@ -122,7 +124,10 @@ fn merged(subjects: &[u32], parts: &[Vec<u8>]) -> Vec<u8> {
         .map(|part| scan(0..15, part, 4096).unwrap())
         .collect();
     let subjects = subjects.iter().map(|ion| subject(*ion)).collect();
-    assemble(&Merge::new(FRAME, subjects, &tables).unwrap(), parts)
+    assemble(
+        &Merge::new(FRAME, subjects, &tables, MEMORY).unwrap(),
+        parts,
+    )
 }
 
 /// Opens a file, and says which ranges that took.
@@ -155,7 +160,7 @@ fn what_is_written_is_read_by_ranges() {
         for ion in ALL {
             let subject = subject(ion);
             let at = index.find(subject.formula, &subject.modifier).unwrap();
-            assert_eq!(index.name(at), (subject.formula, subject.modifier.as_str()));
+            assert_eq!(index.name(at), (subject.formula, subject.modifier));
             assert!(index.of(subject.formula).contains(&at));
             assert_eq!(index.of(subject.formula).len(), 3);
             let entry = index.entries[at];
@@ -268,12 +273,12 @@ fn a_long_index_takes_a_second_read() {
     let subjects = names.iter().zip(0..).map(|(name, ion)| Subject {
         ion,
         formula: name,
-        modifier: "+H".to_owned(),
+        modifier: "+H",
         msm: 0.5,
         fdr: 0.1,
         mz: [200.0, 201.0, 202.0, 203.0],
     });
-    let merge = Merge::new(FRAME, subjects.collect(), &[table]).unwrap();
+    let merge = Merge::new(FRAME, subjects.collect(), &[table], MEMORY).unwrap();
     let head = merge.head.len() as u64;
     let file = assemble(&merge, &[bytes]);
     for total in [true, false] {
@@ -292,7 +297,7 @@ fn a_long_index_takes_a_second_read() {
 
 #[test]
 fn a_file_without_ions_is_a_file() {
-    let merge = Merge::new(FRAME, Vec::new(), &[]).unwrap();
+    let merge = Merge::new(FRAME, Vec::new(), &[], MEMORY).unwrap();
     let file = assemble(&merge, &[]);
     assert_eq!(file.len(), HEADER);
     let (index, _) = open(&file, false).unwrap();
@@ -467,17 +472,43 @@ fn an_easel_refuses_what_is_no_picture() {
 }
 
 #[test]
+fn a_plan_keeps_to_its_memory() {
+    let table = scan(0..15, &part(0..15, &ALL), 4096).unwrap();
+    let plan = |memory| {
+        let subjects = ALL.map(subject).to_vec();
+        Merge::new(FRAME, subjects, std::slice::from_ref(&table), memory)
+    };
+    let Error::Budget { need, have: 0, .. } = plan(0).unwrap_err() else {
+        panic!("a plan takes memory");
+    };
+    let merge = plan(need).unwrap();
+    let held = merge.head.capacity()
+        + merge.copies.capacity() * size_of::<sectile::results::images::Copy>();
+    let given =
+        ALL.len() * size_of::<Subject<'_>>() + table.records.len() * size_of_val(&table.records[0]);
+    assert!((held + given) as u64 <= need, "{held} {given} {need}");
+    assert!(matches!(plan(need - 1), Err(Error::Budget { .. })));
+    assert!(table.bytes() >= (table.records.len() * size_of_val(&table.records[0])) as u64);
+}
+
+#[test]
 fn missing_and_contradicting_images_are_refused() {
     let one = part(0..15, &[0, 1]);
     let table = scan(0..15, &one, 100).unwrap();
-    let error = Merge::new(FRAME, vec![subject(2)], std::slice::from_ref(&table)).unwrap_err();
+    let error = Merge::new(
+        FRAME,
+        vec![subject(2)],
+        std::slice::from_ref(&table),
+        MEMORY,
+    )
+    .unwrap_err();
     assert!(
         matches!(&error, Error::Mismatch { what, .. } if what.contains("C10H20O2")),
         "{error}"
     );
     let mut other = table.clone();
     other.records[0].crc ^= 1;
-    let error = Merge::new(FRAME, vec![subject(0)], &[table.clone(), other]).unwrap_err();
+    let error = Merge::new(FRAME, vec![subject(0)], &[table.clone(), other], MEMORY).unwrap_err();
     assert!(
         error.to_string().contains("two different images"),
         "{error}"
@@ -490,7 +521,7 @@ fn missing_and_contradicting_images_are_refused() {
         },
     ];
     assert!(matches!(
-        Merge::new(FRAME, twice, &[table]),
+        Merge::new(FRAME, twice, &[table], MEMORY),
         Err(Error::Parameter { .. })
     ));
 }
@@ -555,7 +586,7 @@ fn names_and_numbers_that_no_reader_takes_are_not_written() {
     let with = |change: &dyn Fn(&mut Subject<'_>), frame: Frame| {
         let mut one = subject(0);
         change(&mut one);
-        Merge::new(frame, vec![one], std::slice::from_ref(&table))
+        Merge::new(frame, vec![one], std::slice::from_ref(&table), MEMORY)
     };
     assert!(with(&|_| (), FRAME).is_ok());
     let changes: [&dyn Fn(&mut Subject<'_>); 6] = [
@@ -564,7 +595,7 @@ fn names_and_numbers_that_no_reader_takes_are_not_written() {
         &|one| one.fdr = 1.5,
         &|one| one.mz[1] = f64::INFINITY,
         &|one| one.formula = "",
-        &|one| one.modifier = "x".repeat(70_000),
+        &|one| one.modifier = "x".repeat(70_000).leak(),
     ];
     for change in changes {
         assert!(matches!(with(change, FRAME), Err(Error::Parameter { .. })));

@@ -98,7 +98,7 @@ fn isomeric_ions_are_a_row_each() {
     assert_eq!(found.modifier(&found.rows()[1]), "-H2O+H");
     let subjects = found.subjects();
     assert_eq!(
-        (subjects[1].formula, subjects[1].modifier.as_str()),
+        (subjects[1].formula, subjects[1].modifier),
         ("C6H12O6", "-H2O+H")
     );
     assert_eq!(

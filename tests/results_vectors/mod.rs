@@ -212,7 +212,7 @@ fn file(ions: &Ions, found: &Annotations) -> Vec<u8> {
         height: SIZE.1,
         store: [5; 32],
     };
-    let merge = Merge::new(frame, found.subjects(), &[pictures]).unwrap();
+    let merge = Merge::new(frame, found.subjects(), &[pictures], 1 << 20).unwrap();
     let mut file = merge.head;
     for copy in merge.copies {
         file.extend_from_slice(&part[copy.range.start as usize..copy.range.end as usize]);

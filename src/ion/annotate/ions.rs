@@ -62,11 +62,17 @@ impl Ions {
     pub fn new(molecules: Rc<Molecules>, request: Request, memory: u64) -> Result<Self> {
         request.check()?;
         let mut budget = Budget::new(memory);
-        let decoys = Decoys::choose(
-            molecules.formulas.len(),
-            &request.targets,
-            request.decoys,
-            request.scoring,
+        let formulas = molecules.formulas.len();
+        let (targets, per_target) = (&request.targets, request.decoys);
+        let chosen = Decoys::need(formulas, targets.len(), per_target, request.scoring);
+        budget.reserve(
+            molecules.bytes().saturating_add(chosen),
+            "the molecules and the choice of decoys",
+        )?;
+        let decoys = Decoys::choose(formulas, targets, per_target, request.scoring)?;
+        budget.reserve(
+            decoys.held_bytes().saturating_sub(chosen),
+            "the adducts of decoys",
         )?;
         let mut draft = Draft {
             patterns: Patterns::new(
@@ -79,11 +85,11 @@ impl Ions {
             chosen: Vec::new(),
         };
         let per_formula = request.targets.len() * (1 + usize::from(request.decoys));
-        let most = molecules.formulas.len().saturating_mul(per_formula);
-        budget.reserve(listed(&molecules) + decoys.held_bytes(), "the molecules")?;
-        budget.reserve((most * size_of::<Entry>()) as u64, "the ions")?;
+        let most = formulas.saturating_mul(per_formula);
+        let bytes = (most as u64).saturating_mul(size_of::<Entry>() as u64);
+        budget.reserve(bytes, "the ions")?;
         draft.reserve(most)?;
-        for formula in 0..molecules.formulas.len() {
+        for formula in 0..formulas {
             draft.add(&molecules, &decoys, formula);
         }
         let Draft {
@@ -99,9 +105,9 @@ impl Ions {
         let is_target = |entry: &&Entry| usize::from(entry.modifier) < request.targets.len();
         let targets = entries.iter().filter(is_target).count();
         let bytes =
-            listed(&molecules) + decoys.held_bytes() + size_of_val(entries.as_slice()) as u64;
+            molecules.bytes() + decoys.held_bytes() + size_of_val(entries.as_slice()) as u64;
         Ok(Self {
-            fingerprint: fingerprint(&molecules, &request),
+            fingerprint: fingerprint(&molecules, &request, &entries),
             targets: u32::try_from(targets).unwrap_or(u32::MAX),
             molecules,
             request,
@@ -194,7 +200,7 @@ impl Ions {
         &self.decoys
     }
 
-    /// SHA-256 of everything but the store that decides a result: molecules and request.
+    /// SHA-256 of everything but the store that decides a result, molecules and request, and of the order of the ions.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
@@ -259,19 +265,7 @@ impl Draft {
     }
 }
 
-/// Bytes of memory that a list holds.
-fn listed(molecules: &Molecules) -> u64 {
-    let formulas = molecules.formulas.iter().map(|formula| {
-        let atoms = formula.composition.atoms();
-        size_of_val(formula) + formula.text.capacity() + size_of_val(atoms)
-    });
-    let texts = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
-    let named = (molecules.molecules.iter())
-        .map(|molecule| size_of_val(molecule) + texts(&molecule.id) + texts(&molecule.name));
-    (formulas.sum::<usize>() + named.sum::<usize>()) as u64
-}
-
-fn fingerprint(molecules: &Molecules, request: &Request) -> [u8; 32] {
+fn fingerprint(molecules: &Molecules, request: &Request, entries: &[Entry]) -> [u8; 32] {
     let mut sha = Sha256::new();
     sha.update("sectile annotation 1\n");
     request.digest(&mut sha);
@@ -283,6 +277,13 @@ fn fingerprint(molecules: &Molecules, request: &Request) -> [u8; 32] {
             }
         }
         sha.update("\n");
+    }
+    // Ions are named by their places: those of a program that orders them otherwise are none of these.
+    for entry in entries {
+        let mut ion = [0; 6];
+        ion[..4].copy_from_slice(&entry.formula.to_le_bytes());
+        ion[4..].copy_from_slice(&entry.modifier.to_le_bytes());
+        sha.update(ion);
     }
     sha.finalize().into()
 }

@@ -2,6 +2,7 @@
 
 use crate::ion::isotope::PEAKS;
 use crate::ion::score::Metrics;
+use crate::little::{f64_at, u32_at};
 
 /// A target that was found: its MSM is greater than 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,12 +69,8 @@ impl Scored {
     /// Reads a record; `None` if its flags are neither 0 nor 1, so that it is none.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Option<Self> {
-        let mut numbers = bytes[8..].as_chunks::<8>().0.iter();
-        let mut number = || {
-            numbers
-                .next()
-                .map_or(0.0, |bytes| f64::from_le_bytes(*bytes))
-        };
+        let mut places = (8..).step_by(8);
+        let mut number = || places.next().map_or(0.0, |at| f64_at(bytes, at));
         let mut four = || [number(), number(), number(), number()];
         let (mz, theory) = (four(), four());
         let [chaos, spatial, spectral, msm] = four();
@@ -120,16 +117,9 @@ impl Decoy {
     /// Reads a record.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
-        let mut msm = [0; 8];
-        msm.copy_from_slice(&bytes[4..]);
         Self {
             ion: u32_at(bytes, 0),
-            msm: f64::from_le_bytes(msm),
+            msm: f64_at(bytes, 4),
         }
     }
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    let four = bytes.get(at..).and_then(<[u8]>::first_chunk);
-    four.map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }

@@ -54,22 +54,12 @@ impl Request {
     /// Refuses what makes no sense.
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |name: &'static str, what: String| Err(Error::Parameter { name, what });
-        if self.targets.is_empty() {
-            return wrong("adducts", "give at least one, such as +H".to_owned());
-        }
-        for (n, target) in self.targets.iter().enumerate() {
-            let text = target.to_string();
-            if self.targets[..n]
-                .iter()
-                .any(|other| other.to_string() == text)
-            {
-                return wrong("adducts", format!("{text:?} is given twice"));
-            }
+        for target in &self.targets {
             if let Some(charge) = target.charge().filter(|charge| *charge != self.charge) {
                 return wrong(
                     "adducts",
                     format!(
-                        "{text:?} has the charge {charge:+}, and the ions have {:+}; annotate one polarity at a time",
+                        "\"{target}\" has the charge {charge:+}, and the ions have {:+}; annotate one polarity at a time",
                         self.charge
                     ),
                 );

@@ -159,7 +159,8 @@ impl Sheet {
         Ok(())
     }
 
-    /// Takes an image off the canvas, which is blank again.
+    /// Takes an image off the canvas, which is blank again. What is beyond f32 counts as its largest number, here as in
+    /// every score, so that no picture and no table has an infinity.
     fn finish(&mut self, head: &Head, entry: &Entry, peak: usize) -> Result<()> {
         let drawn = self.canvas.finish().map_err(|error| Error::Format {
             file: head.file.clone(),
@@ -173,7 +174,7 @@ impl Sheet {
         let places = image.pixels.iter_mut().zip(&mut image.values);
         for ((pixel, value), at) in places.zip(touched) {
             *pixel = *at;
-            *value = values[*at as usize];
+            *value = values[*at as usize].clamp(f32::MIN, f32::MAX);
         }
         image.len = touched.len();
         image.hits = drawn.hits;

@@ -1,5 +1,7 @@
 //! Which decoy adducts each formula has.
 
+use std::collections::BTreeSet;
+
 use crate::error::{Error, Result};
 use crate::ion::fdr::estimate::Rule;
 use crate::ion::fdr::mersenne::Twister;
@@ -22,6 +24,9 @@ pub const USUAL: u8 = 20;
 /// The fewest targets that rates are estimated from without a warning.
 pub const FEWEST_TARGETS: usize = 20;
 
+/// The most targets: with a neutral loss each they make 56,700 modifiers.
+const MOST_TARGETS: usize = 700;
+
 /// The seed of METASPACE's choice.
 const SEED: u32 = 42;
 
@@ -42,7 +47,7 @@ pub struct Decoys {
 impl Decoys {
     /// Chooses decoys for so many formulas as METASPACE does for formulas in this order.
     ///
-    /// Adducts that are targets are not decoys. What is left is shuffled for each formula (v3), or for each
+    /// Adducts that are targets are not decoys, however they are spelled (`+Li`, `[M+Li1]+`). What is left is shuffled for each formula (v3), or for each
     /// formula and target (v1, v2), always from the same order and with one [`Twister`] of seed 42, and the first
     /// `per_target` are taken. A decoy has its target's neutral loss.
     ///
@@ -82,15 +87,17 @@ impl Decoys {
         Ok(decoys)
     }
 
-    /// Bytes that [`choose`](Self::choose) allocates for each formula: one a decoy, for each target (v1, v2) or for all
-    /// of them together (v3).
+    /// Bytes that [`choose`](Self::choose) allocates besides the modifiers: for each formula one a decoy, for each target
+    /// (v1, v2) or for all of them together (v3); and 160 for each target.
     #[must_use]
     pub fn need(formulas: usize, targets: usize, per_target: u8, scoring: Scoring) -> u64 {
         let draws = match Rule::from(scoring) {
             Rule::Rankings => targets as u64,
             Rule::Succession => 1,
         };
-        (formulas as u64).saturating_mul(draws * u64::from(per_target))
+        let chosen = (formulas as u64).saturating_mul(draws * u64::from(per_target));
+        let made = targets as u64 * (DECOY_ADDUCTS.len() * size_of::<u16>()) as u64;
+        chosen.saturating_add(made)
     }
 
     fn draw(&mut self, candidates: &[u8]) -> Result<()> {
@@ -234,10 +241,11 @@ impl Decoys {
         doubts
     }
 
-    /// Bytes of memory that it holds, without its modifiers.
+    /// Bytes of memory that it holds.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
-        (self.chosen.capacity() + 2 * self.made.capacity()) as u64
+        let modifiers = self.modifiers.iter().map(Modifier::bytes);
+        (self.chosen.capacity() + 2 * self.made.capacity()) as u64 + modifiers.sum::<u64>()
     }
 }
 
@@ -261,23 +269,25 @@ fn candidates(targets: &[Modifier]) -> Result<Vec<u8>> {
             "none is given; give for instance +H,+Na,+K".to_owned(),
         ));
     }
+    if targets.len() > MOST_TARGETS {
+        return Err(too_many());
+    }
     let shown: Vec<String> = targets.iter().map(Modifier::to_string).collect();
     for (n, target) in shown.iter().enumerate() {
         if shown[..n].contains(target) {
             return Err(wrong(format!("{target:?} is given twice; give each once")));
         }
     }
-    let mut candidates = Vec::with_capacity(DECOY_ADDUCTS.len());
-    for adduct in 0..80 {
-        let name = DECOY_ADDUCTS[usize::from(adduct)];
-        let mut asked = targets
-            .iter()
-            .any(|target| target.adduct().to_string() == name);
-        for target in targets {
-            asked = asked || shown.contains(&join(&target.loss(), adduct)?.to_string());
-        }
-        if !asked {
-            candidates.push(adduct);
+    // By their parts, as METASPACE compares texts: `-H+C+H` is not `+C`.
+    let asked: BTreeSet<Vec<_>> = targets.iter().map(|one| one.parts().collect()).collect();
+    let mut candidates: Vec<u8> = (0..80).collect();
+    for target in targets {
+        let loss = target.loss();
+        for at in (0..candidates.len()).rev() {
+            let decoy = join(&loss, candidates[at])?;
+            if asked.contains(&decoy.parts().collect::<Vec<_>>()) {
+                candidates.remove(at);
+            }
         }
     }
     Ok(candidates)
@@ -294,8 +304,12 @@ fn join(loss: &Modifier, adduct: u8) -> Result<Modifier> {
 }
 
 fn index(at: usize) -> Result<u16> {
-    u16::try_from(at).map_err(|_| Error::Parameter {
+    u16::try_from(at).map_err(|_| too_many())
+}
+
+fn too_many() -> Error {
+    Error::Parameter {
         name: "adducts",
-        what: "more than 700 of them; give fewer".to_owned(),
-    })
+        what: format!("more than {MOST_TARGETS} of them; give fewer"),
+    }
 }

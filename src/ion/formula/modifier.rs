@@ -83,6 +83,21 @@ impl Modifier {
         (!ion.is_empty()).then_some(ion)
     }
 
+    /// Its parts in their order, however they are spelled: whether atoms are taken away, and which.
+    pub fn parts(&self) -> impl Iterator<Item = (bool, &Composition)> {
+        self.parts.iter().map(|part| (part.minus, &part.atoms))
+    }
+
+    /// Bytes of memory that it holds.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let parts = self
+            .parts
+            .iter()
+            .map(|part| size_of::<Part>() + part.text.capacity() + size_of_val(part.atoms.atoms()));
+        (size_of::<Self>() + parts.sum::<usize>()) as u64
+    }
+
     /// The charge, where it is stated (`[M+Na]+`): 1 or -1.
     #[must_use]
     pub fn charge(&self) -> Option<i8> {

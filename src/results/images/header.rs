@@ -1,9 +1,8 @@
 //! The first bytes of an images file, and its checksum.
 
-use sha2::{Digest as _, Sha256};
-
 use super::format::{DIGEST, ENTRY, HEADER, MAGIC, PEAKS, VERSION};
 use crate::error::{Error, Result};
+use crate::little::{array, u32_at, u64_at};
 
 /// What the header states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,32 +123,6 @@ pub(super) fn length(ions: u32, text_bytes: u32) -> u64 {
     HEADER as u64 + u64::from(ions) * ENTRY as u64 + u64::from(text_bytes)
 }
 
-/// SHA-256 of a head with its digest field taken for zero.
-pub(super) fn digest(head: &[u8]) -> [u8; 32] {
-    let mut sha = Sha256::new();
-    let (before, rest) = head.split_at(DIGEST.start.min(head.len()));
-    sha.update(before);
-    sha.update([0; DIGEST.end - DIGEST.start]);
-    sha.update(rest.get(DIGEST.len()..).unwrap_or_default());
-    sha.finalize().into()
-}
-
 fn foreign() -> &'static str {
     "no images file: it does not begin with SECTIMG; give the .sectile-images file of a results folder"
-}
-
-pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes
-        .get(at..)
-        .and_then(|rest| rest.first_chunk())
-        .copied()
-        .unwrap_or([0; N])
-}
-
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(array(bytes, at))
-}
-
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(array(bytes, at))
 }

@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use super::format::{DIGEST, ENTRY, HEADER, PEAKS};
-use super::header::{Header, array, digest, u32_at, u64_at};
+use super::header::Header;
 use crate::crc::checksum;
 use crate::error::{Error, Result};
+use crate::little::{array, f64_at, u32_at, u64_at};
+use crate::store::head::digest;
 
 /// Where one isotope image is, and what its codes mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -90,7 +92,7 @@ impl Index {
         let head = bytes
             .get(..len)
             .ok_or_else(|| wrong((bytes.len(), "the file ends within its head".to_owned())))?;
-        if digest(head) != header.digest {
+        if digest(head, DIGEST) != header.digest {
             let what = "the head's SHA-256 does not fit its bytes".to_owned();
             return Err(wrong((DIGEST.start, what)));
         }
@@ -158,7 +160,7 @@ impl Index {
             return Err((0, format!("a name at {at} to {end} of the text")));
         }
         place.text = end;
-        let [msm, fdr] = [8, 16].map(|at| f64::from_le_bytes(array(bytes, at)));
+        let [msm, fdr] = [8, 16].map(|at| f64_at(bytes, at));
         if !(msm > 0.0 && msm.is_finite()) {
             return Err((8, format!("an MSM of {msm}")));
         }
@@ -280,7 +282,7 @@ impl Peak {
             at: u64_at(bytes, 0),
             bytes: u32_at(bytes, 8),
             crc: u32_at(bytes, 12),
-            mz: f64::from_le_bytes(array(bytes, 16)),
+            mz: f64_at(bytes, 16),
             min: f32::from_le_bytes(array(bytes, 24)),
             max: f32::from_le_bytes(array(bytes, 28)),
         }

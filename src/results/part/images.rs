@@ -13,9 +13,10 @@
 
 use std::ops::Range;
 
-use super::{Front, HEADER, Identity, Kind, u32_at, whole};
+use super::{Front, HEADER, Identity, Kind, whole};
 use crate::crc::{Running, checksum};
 use crate::error::{Error, Result};
+use crate::little::u32_at;
 use crate::results::images::format::PEAKS;
 use crate::results::images::picture::Picture;
 
@@ -115,6 +116,14 @@ pub struct Pictures {
     pub records: Vec<Record>,
     /// How far the file is sound: what is behind is the unfinished end of a killed run, or damaged.
     pub sound: u64,
+}
+
+impl Pictures {
+    /// Bytes of memory that the records hold.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (self.records.capacity() * size_of::<Record>()) as u64
+    }
 }
 
 /// Reads a part from its first byte to its last, in pieces of any size.

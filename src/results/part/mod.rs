@@ -161,13 +161,3 @@ fn whole(file: &str, sound: u64, saved: u64) -> Result<()> {
         ),
     })
 }
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    let four = bytes.get(at..).and_then(<[u8]>::first_chunk);
-    four.map_or(0, |bytes| u32::from_le_bytes(*bytes))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    let eight = bytes.get(at..).and_then(<[u8]>::first_chunk);
-    eight.map_or(0, |bytes| u64::from_le_bytes(*bytes))
-}

@@ -11,10 +11,11 @@
 //! | 28 | u32 | CRC-32 of these 28 bytes |
 //! | 32 | | records of the targets ([`Scored`]), then of the decoys ([`Decoy`]) |
 
-use super::{Front, HEADER, Identity, Kind, u32_at, u64_at, whole};
+use super::{Front, HEADER, Identity, Kind, whole};
 use crate::crc::checksum;
 use crate::error::{Error, Result};
 use crate::ion::annotate::{Decoy, Scored};
+use crate::little::{u32_at, u64_at};
 
 /// Bytes of a block before its records.
 pub const BLOCK: usize = 32;

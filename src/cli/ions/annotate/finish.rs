@@ -64,18 +64,21 @@ pub fn write(
     let images = if kept == Kept::None {
         None
     } else {
+        let mut left = left.saturating_sub(found.bytes());
         let mut pictures = Vec::with_capacity(shards.len());
         for (number, (identity, reached)) in shards.iter().zip(&reached).enumerate() {
             interrupt::check()?;
             let shard = names.shard(number);
-            pictures.push(part::read_images(&shard, identity, reached, left)?);
+            let found = part::read_images(&shard, identity, reached, left)?;
+            left = left.saturating_sub(found.bytes());
+            pictures.push(found);
         }
         let frame = Frame {
             width: ready.opened.head.layout.contents.width,
             height: ready.opened.head.layout.contents.height,
             store: ready.opened.head.digest,
         };
-        let merge = Merge::new(frame, found.subjects(), &pictures)?;
+        let merge = Merge::new(frame, found.subjects(), &pictures, left)?;
         drop(pictures);
         Some(merged(&merge, names)?)
     };
