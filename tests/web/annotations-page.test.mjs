@@ -585,6 +585,10 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     assert.deepEqual((await calls(page, 'images')).at(-1)[0].map(({ ppm }) => ppm), [5, 5], 'the windows of that run');
     assert.equal(await count(page), '1 of 1 annotations', 'it stays when a dataset is opened');
     assert.match(await text(page, '#results-warnings'), /These results are of liver\.imzML \(60 × 45 pixels\), not of the dataset that is open/);
+    await page.setInputFiles('#results-file', json('annotations.json', { rows: [{ ...rows[0], molecules: [{ id: '', name: '' }, { id: 'L2', name: '' }] }] }));
+    await page.waitForFunction(() => /These results are of another dataset, not of/.test(document.querySelector('#results-warnings').textContent));
+    assert.deepEqual(await cells(page, 'name'), ['L2']);
+    assert.equal(await text(page, '#annotation-molecules'), 'L2');
     for (const [content, message] of [['{"a":', /not JSON/], ['{}', /holds no annotations/], [{ rows: [{ formula: 'C' }] }, /annotation 1: it has no formula or no modifier/]]) {
       await page.setInputFiles('#results-file', json('bad.json', content));
       await page.waitForFunction(() => !document.querySelector('#notice').hidden);

@@ -5,7 +5,7 @@ import { contrary, parseAdduct, parseAdducts } from '../../www/ions/annotations/
 import { csvOf, linesOf } from '../../www/ions/annotations/csv.js';
 import { analyzerOf, halfWidth, polarityOf, powerOf } from '../../www/ions/annotations/instrument.js';
 import { resultsOf } from '../../www/ions/annotations/results-file.js';
-import { adductsOf, filtered, levelOf, sorted } from '../../www/ions/annotations/rows.js';
+import { adductsOf, filtered, levelOf, nameOf, sorted } from '../../www/ions/annotations/rows.js';
 import { formatFragment, initialState, parseFragment } from '../../www/ions/state.js';
 
 const row = (formula, adduct, fdr, more = {}) => ({
@@ -61,6 +61,13 @@ describe('rules of annotations', () => {
     assert.equal(sorted(rows, '', false), rows);
     assert.deepEqual(adductsOf(rows), ['+H', '+Na', '+K']);
     assert.deepEqual([0, 0.05, 0.0501, 0.1, 0.2, 0.3, 0.5, 0.7, 1].map(levelOf), [5, 5, 10, 10, 20, 50, 50, 100, 100]);
+  });
+
+  test('a row is called by the first molecule that has a name', () => {
+    const called = (...molecules) => nameOf({ molecules });
+    assert.equal(called(), '');
+    assert.equal(called({ id: null, name: null }, { id: '', name: '' }), '');
+    assert.equal(called({ id: '', name: '' }, { id: 'X1', name: '' }, { id: 'X2', name: 'two' }), 'X1');
   });
 
   test('the table as text: columns, quotes, numbers that are none', async () => {

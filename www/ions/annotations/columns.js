@@ -1,7 +1,7 @@
 /** The columns of the table of annotations. */
 import { make } from '../../app/dom.js';
 import { adductText, formulaNodes } from './formula.js';
-import { levelOf, nameOf } from './rows.js';
+import { levelOf, named, nameOf } from './rows.js';
 
 const score = (value) => (value === value ? value.toFixed(3) : '–');
 
@@ -27,7 +27,7 @@ export const COLUMNS = Object.freeze([
 ]);
 
 function names(row) {
-  const more = row.molecules.length - 1;
+  const more = named(row).length - 1;
   return [make('span', '', nameOf(row)), ...(more > 0 ? [make('small', '', `+${more}`)] : [])];
 }
 

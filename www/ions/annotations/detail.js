@@ -7,6 +7,7 @@ import { apart } from '../../view/limits.js';
 import { fdrChip } from './columns.js';
 import { ionNodes } from './formula.js';
 import { IsotopePlot, measured } from './isotope-plot.js';
+import { named } from './rows.js';
 
 /** Molecules that are listed at first; isomers can be hundreds. */
 const LISTED = 60;
@@ -129,12 +130,13 @@ export class Detail {
     say(byId('annotation-overlap'), row.overlap ? OVERLAP : '');
   }
 
-  molecules({ molecules }) {
+  molecules(row) {
+    const molecules = named(row);
     const n = molecules.length;
     say(byId('annotation-molecules-title'), n === 0 ? 'The list names no molecule' : n === 1 ? 'Molecule' : `${n} molecules of this formula`);
     byId('annotation-molecules').replaceChildren(...molecules.slice(0, LISTED).map(({ id, name }) => {
       const item = make('li');
-      item.append(name || id || '', ...(id && name ? [' ', make('small', '', id)] : []));
+      item.append(name || id, ...(id && name ? [' ', make('small', '', id)] : []));
       return item;
     }), ...(n > LISTED ? [make('li', '', `and ${n - LISTED} more`)] : []));
   }

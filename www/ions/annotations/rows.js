@@ -14,10 +14,15 @@
  * @property {{id: string | null, name: string}[]} molecules
  */
 
-/** The name that stands in the table: the first, and how many more there are. @param {Row} row */
-export function nameOf({ molecules }) {
-  const [first] = molecules;
-  return first ? first.name || first.id || '' : '';
+/** Molecules that the list calls anything. @param {Row} row */
+export function named({ molecules }) {
+  return molecules.filter(({ name, id }) => name || id);
+}
+
+/** The name that stands in the table: the first. @param {Row} row */
+export function nameOf(row) {
+  const [first] = named(row);
+  return first ? first.name || first.id : '';
 }
 
 const order = new Intl.Collator('en', { numeric: true });

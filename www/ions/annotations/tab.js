@@ -207,7 +207,8 @@ export class Annotations {
     const { warnings, of } = this.results;
     const { info } = this.session;
     const other = of && info && (of.width !== info.width || of.height !== info.height || (of.source && info.source && of.source !== info.source));
-    const all = other ? [...warnings, `These results are of ${of.source || 'another dataset'} (${of.width} × ${of.height} pixels), not of the dataset that is open: images may not fit them.`] : warnings;
+    const size = of?.width > 0 && of.height > 0 ? ` (${of.width} × ${of.height} pixels)` : '';
+    const all = other ? [...warnings, `These results are of ${of.source || 'another dataset'}${size}, not of the dataset that is open: images may not fit them.`] : warnings;
     byId('results-warnings').replaceChildren(...all.map((text) => make('p', 'warning', text)));
   }
 

@@ -2,10 +2,13 @@
 import { make } from '../../app/dom.js';
 import { COLUMNS } from './columns.js';
 import { ionKey } from './formula.js';
-import { DOWNWARDS } from './rows.js';
+import { DOWNWARDS, named } from './rows.js';
 
 /** Rows beyond either edge of what is seen. */
 const BEYOND = 6;
+
+/** Molecules that a row names when the mouse rests on it. */
+const TOLD = 12;
 
 /** Elements cannot be higher than browsers draw; from here on a row's place is a part of the whole. */
 const HIGHEST = 8e6;
@@ -153,7 +156,8 @@ export class AnnotationTable {
       cell.append(...cells(row));
       return cell;
     }));
-    if (row.molecules.length > 0) element.title = row.molecules.slice(0, 12).map(({ name, id }) => name || id).join('\n');
+    const molecules = named(row);
+    if (molecules.length > 0) element.title = molecules.slice(0, TOLD).map(({ name, id }) => name || id).join('\n');
     return element;
   }
 
