@@ -125,6 +125,8 @@ describe('rules of the ion page', () => {
     const said = refusal(error(5005647, 5135824), 16 << 20);
     assert.match(said, /^Packing this dataset does not fit into half of 16.MiB, which is its part of the memory\. Write 18 MiB or more under/);
     assert.match(refusal(error(4194304, 2097152), 3 << 20), /Write 6 MiB or more/);
+    const list = { code: 'budget', message: 'the memory budget is 2097152 bytes, but the molecule list needs 2097215 bytes; give at least --memory 2049KiB' };
+    assert.match(refusal(list, 16 << 20), /The molecule list .*Write 32 MiB or more/, 'one byte more would not do: the rest of it is still to come');
     assert.equal(refusal(new Error('x: byte 5: cut short'), 1), 'x: byte 5: cut short');
   });
 
