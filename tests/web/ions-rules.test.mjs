@@ -34,7 +34,7 @@ describe('rules of the ion page', () => {
     assert.equal(nameOf({ pair: { imzml: { file: xml }, ibd: { file: ibd } } }), 'Kidney.IMZML');
     assert.throws(() => fromFiles([xml]), /the \.ibd file that holds them is missing.*Kidney\.ibd/);
     assert.throws(() => fromFiles([ibd]), /the \.imzML file that describes them is missing.*kidney\.imzML/);
-    assert.throws(() => fromFiles([file('x.raw')]), /: x\.raw cannot be opened here/);
+    assert.throws(() => fromFiles([file('x.raw')]), /: x\.raw cannot be opened here.*list of molecules as \.csv/);
     assert.throws(() => fromFiles([store, file('b.sectile')]), /2 stores/);
     assert.throws(() => fromFiles([xml, file('b.imzml'), ibd]), /2 imzML files/);
     assert.throws(() => fromFiles([xml, file('a.ibd'), file('b.ibd')]), /None of a\.ibd, b\.ibd has the name of Kidney/);

@@ -30,7 +30,7 @@ export function fromFiles(files) {
   if (binaries.length > 0) {
     throw new TypeError(`${binaries[0].name} holds the spectra, but the .imzML file that describes them is missing. Drop both together: ${stem(binaries[0].name)}.imzML and ${binaries[0].name}.`);
   }
-  throw new TypeError(`${all.length === 0 ? 'Nothing can' : `${names(all)} cannot`} be opened here. Drop a .sectile store, or an .imzML file together with its .ibd file.`);
+  throw new TypeError(`${all.length === 0 ? 'Nothing can' : `${names(all)} cannot`} be opened here. Drop a .sectile store, or an .imzML file together with its .ibd file; a list of molecules as .csv, .tsv or .txt; or an annotations.json.`);
 }
 
 /** The .ibd file of an .imzML file: the one of the same name, or the only one. */

@@ -9,7 +9,7 @@ const FOLD = 16 * 2 ** 20;
  * The name of an isotope image: formula, neutral loss and adduct as METASPACE names its images, then the isotope from 0.
  * @param {{formula: string, adduct: string}} row @param {number} isotope
  */
-export function imageName(row, isotope) {
+function imageName(row, isotope) {
   return `${ionKey(row).replace(/[^\w+[\]().-]/g, '_')}_${isotope}.png`;
 }
 

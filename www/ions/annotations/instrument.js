@@ -43,3 +43,9 @@ export function halfWidth(mz, ppm, scoring, analyzer) {
   if (scoring === 'metaspace-v2' && analyzer === 'fticr') return (mz ** 2 * ppm * 1e-6) / 200;
   return mz * ppm * 1e-6;
 }
+
+/** The windows of peaks, as the page asks for ions: in ppm where that says all. */
+export function windowsOf(peaks, { ppm, scoring, analyzer }) {
+  const plain = scoring !== 'metaspace-v2' || analyzer === 'tof';
+  return peaks.map(({ mz }) => (plain ? { mz, ppm } : { mz, da: halfWidth(mz, ppm, scoring, analyzer) }));
+}

@@ -17,7 +17,7 @@ export function measured(peaks) {
 }
 
 /** What the plot says, for those who do not see it. */
-export function plotText(peaks) {
+function plotText(peaks) {
   const found = measured(peaks);
   return `Isotope peaks, theory and measured in per cent of the largest: ${peaks.map(({ mz, theory }, i) => `m/z ${mz.toFixed(4)}: ${theory.toFixed(1)} and ${found[i].toFixed(1)}`).join('; ')}`;
 }

@@ -1,9 +1,9 @@
 /** What a link holds about annotations: the settings, the filters, the chosen ion, and whether to annotate; not a list that is a file. */
 import { parseAdduct } from './adducts.js';
 
-export const SCORINGS = Object.freeze(['metaspace-v3', 'metaspace-v2', 'metaspace-v1']);
-export const ANALYZERS = Object.freeze(['orbitrap', 'fticr', 'tof']);
-export const LEVELS = Object.freeze([5, 10, 20, 50, 100]);
+const SCORINGS = Object.freeze(['metaspace-v3', 'metaspace-v2', 'metaspace-v1']);
+const ANALYZERS = Object.freeze(['orbitrap', 'fticr', 'tof']);
+const LEVELS = Object.freeze([5, 10, 20, 50, 100]);
 
 /**
  * @typedef {object} AnnotationState

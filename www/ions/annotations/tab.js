@@ -4,7 +4,7 @@ import { byId, make, say } from '../../app/dom.js';
 import { formatCount, formatSeconds } from '../../app/format.js';
 import { Detail } from './detail.js';
 import { adductText, ionKey, ionText } from './formula.js';
-import { halfWidth } from './instrument.js';
+import { windowsOf } from './instrument.js';
 import { readResults } from './results-file.js';
 import { adductsOf, filtered, sorted } from './rows.js';
 import { Save } from './save.js';
@@ -312,9 +312,7 @@ export class Annotations {
 
   /** Windows of an annotation's isotopes, as the page asks for ions. */
   ions(row = this.row) {
-    const { ppm, scoring, analyzer } = this.settings();
-    const plain = scoring !== 'metaspace-v2' || analyzer === 'tof';
-    return row.peaks.map(({ mz }) => (plain ? { mz, ppm } : { mz, da: halfWidth(mz, ppm, scoring, analyzer) }));
+    return windowsOf(row.peaks, this.settings());
   }
 
   /** What the page is to show, when the chosen annotation leads; else null. @returns {{ions: object[], shown: number} | null} */
@@ -396,7 +394,7 @@ export class Annotations {
 
   /** The look or the settings have changed. */
   write() {
-    if (this.results?.wish) this.state().run = this.search.linked(this.results.wish);
+    if (this.results) this.state().run = this.results.wish !== null && this.search.linked(this.results.wish);
     this.detail.paint();
     this.layers();
   }
