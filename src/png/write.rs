@@ -111,7 +111,9 @@ impl<W: Write> Writer<W> {
         }
         for line in pixels.chunks_exact(self.width) {
             self.bytes.clear();
-            line.iter().for_each(|pixel| put(pixel, &mut self.bytes));
+            for pixel in line {
+                put(pixel, &mut self.bytes);
+            }
             self.stream.write_data(self.filter.row(&self.bytes))?;
             self.left -= 1;
             while self.deflated.len() >= CHUNK {
