@@ -328,6 +328,13 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     assert.ok((await active()).seen);
     await page.keyboard.press('Home');
     await at(2);
+    // One stop of the tab key, though the body scrolls: its keys are those of the table.
+    await page.focus('.grid-head .c-fdr button');
+    await page.keyboard.press('Tab');
+    assert.notEqual(await page.evaluate(() => document.activeElement.id), 'annotations-body');
+    await page.evaluate(() => document.querySelector('#annotations-body').focus());
+    await page.keyboard.press('ArrowDown');
+    await at(3);
     await page.keyboard.press('/');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'filter-text');
     await page.keyboard.type('stearic');

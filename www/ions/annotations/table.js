@@ -197,7 +197,7 @@ export class AnnotationTable {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.grid) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || ![this.grid, this.body].includes(event.target)) return;
     const page = Math.max(1, Math.floor(this.body.clientHeight / this.height) - 1);
     const from = this.at;
     const to = {
