@@ -1,11 +1,11 @@
 // Annotation in a page's pool of workers, as JSON lines:
 //
 //   node benches/annotate.mjs STORE.sectile [--formulas 4000] [--adducts +H,+Na,+K] [--decoys 20] [--memory 256]
-//     [--workers 2] [--shards N] [--file] [--node]
+//     [--workers 2] [--shards N] [--file | --latency-ms 50 --mb-per-s 100] [--node]
 //
 // Headless Chromium annotates the store with so many formulas from the lists in SECTILE_SHARED/data/molecules
 // (CoreMetabolome first, then LIPID MAPS; made-up formulas of C, H, N, O, P and S without them), from a server on this
-// machine or with --file from the disk. `seconds` is wall time from the call of `annotate` to the rows, the start of the
+// machine, over a line of stated latency and bandwidth, or with --file from the disk. `seconds` is wall time from the call of `annotate` to the rows, the start of the
 // workers and the reading of the list among it; `cpu_seconds` that of the page's process. With --node the library
 // does the same in one instance in Node. Needs what `cargo xtask dist` and `cargo build` leave.
 
@@ -16,7 +16,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { launchWithProfile } from '../tests/web/chromium.mjs';
-import { servePagesAnd, SHARED, SITE } from '../tests/web/site.mjs';
+import { ROOT, serve, servePagesAnd, SHARED, SITE } from '../tests/web/site.mjs';
 
 const { values: options, positionals: [store] } = parseArgs({
   allowPositionals: true,
@@ -28,6 +28,8 @@ const { values: options, positionals: [store] } = parseArgs({
     workers: { type: 'string', default: '2' },
     shards: { type: 'string' },
     file: { type: 'boolean' },
+    'latency-ms': { type: 'string' },
+    'mb-per-s': { type: 'string', default: '100' },
     node: { type: 'boolean' },
   },
 });
@@ -58,15 +60,21 @@ function tell(target, figures) {
   console.log(JSON.stringify({ bench: 'annotate', target, store: basename(store), mebibytes: memory >> 20, ...figures }));
 }
 
+const real = existsSync(join(SHARED, 'data/molecules'));
+
 /** What a run has to say, with its rate. */
 function figures({ info, rows, seconds, requests, bytes, peakBytes, workers, shards }, cpu) {
   const { formulas, ions, targets, decoys } = info;
-  const told = { formulas, ions, targets, decoys, rows: rows.length, seconds, ions_per_s: ions / seconds, requests, bytes, peak_bytes: peakBytes, workers, shards };
+  const told = { list: real ? 'CoreMetabolome and LIPID MAPS' : 'made up', formulas, ions, targets, decoys, rows: rows.length, seconds, ions_per_s: ions / seconds, requests, bytes, peak_bytes: peakBytes, workers, shards };
   return cpu > 0 ? { ...told, cpu_seconds: cpu, ions_per_cpu_s: ions / cpu } : told;
 }
 
 async function inChromium(list) {
   const pages = await servePagesAnd(dirname(resolve(store)));
+  const latency = options['latency-ms'];
+  const line = latency && (await serve(process.execPath, [
+    join(ROOT, 'benches/server.mjs'), '--latency-ms', latency, '--mb-per-s', options['mb-per-s'], '--folder', dirname(resolve(store)),
+  ]));
   const context = await launchWithProfile();
   try {
     const page = await context.newPage();
@@ -87,15 +95,16 @@ async function inChromium(list) {
       annotator.close();
       return run;
     }, {
-      url: `data/${encodeURIComponent(basename(store))}`,
+      url: `${line ? `${line.base}files` : 'data'}/${encodeURIComponent(basename(store))}`,
       list: list.join('\n'),
       wish,
       pool: { memory, workers: Number(options.workers), ...(options.shards ? { shards: Number(options.shards) } : {}) },
     });
-    tell('chromium', figures(run, (await used()) - before));
+    tell('chromium', { ...(line ? { latency_ms: Number(latency), mb_per_s: Number(options['mb-per-s']) } : {}), ...figures(run, (await used()) - before) });
   } finally {
     await context.close();
     await pages.stop();
+    await line?.stop();
   }
 }
 

@@ -14,6 +14,7 @@
     reason = "a bench prints, and stops at the first surprise"
 )]
 
+#[allow(dead_code, reason = "other benches throw other dice")]
 #[path = "sample/lines.rs"]
 mod lines;
 

@@ -6,6 +6,8 @@
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::float_cmp,
+    clippy::panic,
     reason = "a test"
 )]
 #![allow(dead_code, reason = "other tests use the rest of the cases")]

@@ -248,6 +248,44 @@ fn a_damaged_images_file_is_refused() {
 }
 
 #[test]
+fn losses_are_looked_for_with_each_adduct_and_none() {
+    let out = tempfile::tempdir().unwrap();
+    let (store, list) = (&scene().store, scene().small_list());
+    let words = [
+        "annotate",
+        text(store),
+        "--molecules",
+        text(&list),
+        "--decoys",
+        "2",
+        "--adducts",
+        "+H",
+        "--adducts",
+        "[M]+",
+        "--neutral-losses",
+        "-H2O,-NH3",
+        "-o",
+        "r",
+        "--json",
+    ];
+    let ran = run_well(out.path(), &words);
+    let plan = ran.event("plan");
+    assert_eq!(plan["adducts"], json!(["+H", "[M]+"]));
+    assert_eq!(plan["neutral_losses"], json!(["-H2O", "-NH3"]));
+    let summary = fs::read_to_string(out.path().join("r/annotations.json")).unwrap();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(
+        summary["options"]["adducts"],
+        json!(["+H", "[M]+", "-H2O+H", "-H2O[M]+", "-NH3+H", "-NH3[M]+"])
+    );
+    run_well(out.path(), &["images", "r", "-o", "p"]);
+    let there = names(&out.path().join("p"));
+    let rows = results(&out.path().join("r/results.csv"));
+    assert_eq!(there.len(), rows.len());
+    assert!(there.contains(&"C42H82NO8P+H.png".to_owned()), "{there:?}");
+}
+
+#[test]
 fn images_can_be_left_out() {
     let out = tempfile::tempdir().unwrap();
     let (store, list) = (&scene().store, scene().small_list());

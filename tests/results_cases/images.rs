@@ -159,7 +159,7 @@ fn what_is_written_is_read_by_ranges() {
         let mut images = 0;
         for ion in ALL {
             let subject = subject(ion);
-            let at = index.find(subject.formula, &subject.modifier).unwrap();
+            let at = index.find(subject.formula, subject.modifier).unwrap();
             assert_eq!(index.name(at), (subject.formula, subject.modifier));
             assert!(index.of(subject.formula).contains(&at));
             assert_eq!(index.of(subject.formula).len(), 3);

@@ -508,6 +508,21 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     await close(page);
   });
 
+  test('a link can annotate by itself with the built-in list, and one to what was found does', async () => {
+    const page = await open('rows=100', '&ad=-H&run=1');
+    await page.waitForSelector('#results:not([hidden])');
+    assert.equal((await calls(page, 'annotate')).length, 1);
+    await settled(page);
+    assert.match(page.url(), /run=1/);
+    // It was meant for that dataset, not for whatever is opened next.
+    await page.evaluate(() => sectile.open.address('https://example.org/other.sectile?iso'));
+    await shown(page);
+    await settled(page);
+    assert.equal((await calls(page, 'annotate')).length, 1);
+    assert.doesNotMatch(page.url(), /run=1/);
+    await close(page);
+  });
+
   test('another dataset: its annotations go, and the workers with them', async () => {
     const page = await annotated('rows=100');
     await page.evaluate(() => sectile.open.address('https://example.org/other.sectile?iso'));

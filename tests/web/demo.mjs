@@ -1,10 +1,10 @@
 // One visit to each page of the running demo by headless Chromium, at desktop and at phone size: waits until the page
-// says that the median is done, or until the ion images are on show, saves a picture, and prints what the first visit
-// to a page has found as one line of JSON.
+// says that the median is done, until the ion images are on show, or until the annotations are there, saves a picture,
+// and prints what the first visit to a page has found as one line of JSON.
 // Any error that a page shows, throws or logs fails it, and so does any request that fails or is broken off.
 //
-//   node tests/web/demo.mjs --stack http://127.0.0.1:8787/#... --ions http://127.0.0.1:8787/ions.html#... --out DIR
-//     [--chromium PATH]
+//   node tests/web/demo.mjs --stack http://127.0.0.1:8787/#... --ions http://127.0.0.1:8787/ions.html#...
+//     --annotations http://127.0.0.1:8787/ions.html#... --out DIR [--chromium PATH]
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,12 +18,12 @@ const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isM
 
 const { values: options } = parseArgs({
   options: {
-    stack: { type: 'string' }, ions: { type: 'string' }, out: { type: 'string' },
+    stack: { type: 'string' }, ions: { type: 'string' }, annotations: { type: 'string' }, out: { type: 'string' },
     chromium: { type: 'string', default: '/usr/bin/chromium' },
   },
 });
-if (!options.stack || !options.ions || !options.out) {
-  console.error('usage: demo.mjs --stack URL --ions URL --out DIR [--chromium PATH]');
+if (!options.stack || !options.ions || !options.annotations || !options.out) {
+  console.error('usage: demo.mjs --stack URL --ions URL --annotations URL --out DIR [--chromium PATH]');
   process.exit(2);
 }
 
@@ -31,6 +31,7 @@ if (!options.stack || !options.ions || !options.out) {
 const PAGES = [
   { name: 'stack', address: options.stack, ending: stackEnding, visits: [['page.png', DESKTOP], ['phone.png', PHONE]] },
   { name: 'ions', address: options.ions, ending: ionsEnding, visits: [['ions.png', DESKTOP], ['ions-phone.png', PHONE]] },
+  { name: 'annotations', address: options.annotations, ending: annotationsEnding, visits: [['annotations.png', DESKTOP], ['annotations-phone.png', PHONE]] },
 ];
 
 const out = resolve(options.out);
@@ -137,4 +138,16 @@ function ionsEnding() {
   if (dark >= 0) return { error: `nothing: image ${dark + 1} of ${images.length} is all zero or no data` };
   const { width, height, peaks } = session.info;
   return { found: { width, height, peaks, images } };
+}
+
+/** Runs in the page: whether the annotations are there, and the image of the best one. */
+function annotationsEnding() {
+  const notice = document.querySelector('#notice:not([hidden])[data-kind="error"] p, #annotating-error:not([hidden])');
+  if (notice) return { error: notice.textContent };
+  const { annotations, display } = globalThis.sectile ?? {};
+  const rows = annotations?.results?.rows;
+  if (!rows || !annotations.row || !annotations.leading || !(display.layers[0]?.plane.image.max > 0)) return false;
+  const found = rows.filter(({ fdr }) => fdr <= 0.1);
+  const [best] = rows;
+  return { found: { rows: rows.length, at10: found.length, best: `${best.formula}${best.adduct}`, msm: best.msm, images: document.querySelectorAll('#panel-isotopes canvas').length } };
 }

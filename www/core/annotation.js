@@ -111,8 +111,12 @@ export class Annotation {
     this.opening = opening;
     /** @type {Info} */
     this.info = checked(() => ions.describe());
-    /** What was finished under one identity must not be mixed with what was under another. @type {string} */
-    this.identity = JSON.stringify([checked(() => ions.fingerprint(store)), ...identify(source)]);
+    /**
+     * Of the list, the options and the store's head, which has a checksum of each block: what was finished under one
+     * identity must not be mixed with what was under another.
+     * @type {string}
+     */
+    this.identity = checked(() => ions.fingerprint(store));
     /** @private What was taken; it lies outside the core's budget. @type {{targets: Uint8Array, decoys: Uint8Array}[]} */
     this.saves = [];
     /** @private What it comes to, until more is taken. */
@@ -307,9 +311,4 @@ function pieces(found, make) {
 /** The budget of a run. */
 function usual() {
   return budget() - Math.floor(budget() / SLACK);
-}
-
-/** What tells a source from another one, or from itself before it was changed. */
-function identify({ key, size, blob, known }) {
-  return [key, size ?? null, blob?.lastModified ?? known?.modified ?? null, known?.etag ?? null];
 }

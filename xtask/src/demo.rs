@@ -18,6 +18,9 @@ const STACK: &str = "#src=data/exposures.txt&run=1";
 const IONS: &str = "ions.html#src=data/tissue.sectile\
     &mz=731.60615,788.61638,204.12303,268.10403&rgb=0,1,2";
 
+/// The same store on the same page, searched for common metabolites and lipids.
+const ANNOTATIONS: &str = "ions.html#src=data/tissue.sectile&side=annotations&run=1";
+
 const PORT: u16 = 8787;
 
 /// How the demo is shown.
@@ -74,13 +77,15 @@ fn show(options: &Options) -> Outcome {
     pack(&sectile, &folder)?;
     let port = free_port(options)?;
     let mut server = serve(&sectile, port)?;
-    let [stack, ions] = [STACK, IONS].map(|page| format!("http://127.0.0.1:{port}/{page}"));
+    let pages = [STACK, IONS, ANNOTATIONS].map(|page| format!("http://127.0.0.1:{port}/{page}"));
     if options.once {
-        return visit(&stack, &ions);
+        return visit(&pages);
     }
+    let [stack, ions, annotations] = &pages;
     println!("\n  The demo stack and its median:   {stack}");
-    println!("  The demo tissue and its ions:    {ions}\n  Ctrl-C ends it.\n");
-    open(&stack);
+    println!("  The demo tissue and its ions:    {ions}");
+    println!("  The same, annotated:             {annotations}\n  Ctrl-C ends it.\n");
+    open(stack);
     server.wait()
 }
 
@@ -133,13 +138,14 @@ fn free_port(options: &Options) -> Outcome<u16> {
         .map_err(|error| format!("port {wanted} cannot be used ({error}); choose one with --port"))
 }
 
-fn visit(stack: &str, ions: &str) -> Outcome {
+fn visit([stack, ions, annotations]: &[String; 3]) -> Outcome {
     node::packages()?;
     let browser = browser::ensure()?;
     let mut script = program::command("node");
     script
         .arg("tests/web/demo.mjs")
-        .args(["--stack", stack, "--ions", ions]);
+        .args(["--stack", stack, "--ions", ions])
+        .args(["--annotations", annotations]);
     script.args([OsStr::new("--chromium"), browser.chromium.as_os_str()]);
     script.arg("--out").arg(place::demo());
     // Its lines are the results; why it failed is on stderr already.

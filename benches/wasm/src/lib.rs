@@ -1,6 +1,5 @@
 //! Kernels behind exports that the scripts of `benches/wasm` time.
 
-mod annotate;
 pub mod ion;
 #[path = "../../sample/ions.rs"]
 mod ions;

@@ -84,6 +84,14 @@ fn ranked(values: &mut [f32], acquired: u64, rank: u64) -> f32 {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    clippy::float_cmp,
+    reason = "small numbers, and values that are equal bit for bit"
+)]
 mod tests {
     use super::*;
 

@@ -251,7 +251,7 @@ mod tests {
                         let (x, y) = (pixel % width + shift, pixel / width);
                         // Full squares, rims and single pixels; heights that differ along both axes.
                         if x % x_step == 0 || y % y_step == 0 {
-                            (1 + (x * 7 + y * 3) % 31) as u8
+                            u8::try_from(1 + (x * 7 + y * 3) % 31).unwrap()
                         } else {
                             0
                         }

@@ -64,7 +64,7 @@ export class Pool {
     this.ledger.rest();
     await this.annotate();
     this.tell('fdr');
-    const { rows, warnings, csv, json } = await this.hands[0].results(this.ledger.saves);
+    const { rows, warnings, csv, json } = await this.hands.find(Boolean).results(this.ledger.saves);
     const run = {
       info,
       rows,

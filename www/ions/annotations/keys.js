@@ -1,4 +1,4 @@
-/** What a link holds about annotations: the settings, the filters and the chosen ion; not the list, which may be a file. */
+/** What a link holds about annotations: the settings, the filters, the chosen ion, and whether to annotate; not a list that is a file. */
 import { parseAdduct } from './adducts.js';
 
 export const SCORINGS = Object.freeze(['metaspace-v3', 'metaspace-v2', 'metaspace-v1']);
@@ -14,11 +14,12 @@ export const LEVELS = Object.freeze([5, 10, 20, 50, 100]);
  * @property {number} appm half width of the windows in ppm @property {string} sco scoring @property {number} dec decoys per target
  * @property {boolean} ahot whether hotspots are clipped before scoring
  * @property {number} lvl highest FDR on show in per cent @property {string} ann the chosen ion, like C16H32O2+Na
+ * @property {boolean} run annotate with the built-in list at once when opened from a link
  */
 
 /** @returns {AnnotationState} */
 export function initialAnnotations() {
-  return { side: 'ions', pol: '', ad: null, ana: '', rp: 0, appm: 3, sco: 'metaspace-v3', dec: 20, ahot: false, lvl: 10, ann: '' };
+  return { side: 'ions', pol: '', ad: null, ana: '', rp: 0, appm: 3, sco: 'metaspace-v3', dec: 20, ahot: false, lvl: 10, ann: '', run: false };
 }
 
 function adducts(text) {
@@ -48,4 +49,5 @@ export const ANNOTATION_KEYS = {
   ahot: { read: (text) => text === '1', write: (s) => (s.ahot ? 1 : null) },
   lvl: { read: (text) => one(LEVELS, Number(text)), write: (s) => s.lvl },
   ann: { read: (text) => text.slice(0, 200), write: (s) => s.ann || null },
+  run: { read: (text) => text === '1', write: (s) => (s.run ? 1 : null) },
 };

@@ -180,7 +180,7 @@ export class Search {
 
   /** Annotates, or goes on where it was cancelled. */
   async run() {
-    if (this.running || !this.session.info) return;
+    if (this.running || !this.session.info || !this.form.good) return;
     const resumed = this.halted;
     const wish = resumed ?? { ...this.molecules(), ...this.form.value(), slice: this.state().sl };
     const ending = new AbortController();

@@ -120,7 +120,10 @@ export class Annotations {
   /** Another dataset is opened: what was found in the last one goes; results from a file stay. */
   closed() {
     this.search.close();
-    if (this.results?.wish) this.forget();
+    if (this.results?.wish) {
+      this.state().run = false;
+      this.forget();
+    }
     else this.leave();
   }
 
@@ -128,7 +131,10 @@ export class Annotations {
   opened() {
     this.search.form.write();
     this.search.stale();
-    if (this.state().side === 'annotations') this.search.begin();
+    if (this.state().side === 'annotations') {
+      if (this.state().run && !this.results) this.search.run();
+      else this.search.begin();
+    }
     if (this.results) this.warn();
     if (!this.row) return;
     // Results from a file get their images now.
@@ -149,6 +155,8 @@ export class Annotations {
 
   found(result, wish, list) {
     const { annotator } = this.search;
+    // A link to what was found finds it again; a list that is a file is in no link.
+    this.state().run = this.search.list === null;
     const [csv, json] = [annotator.csv(), annotator.json()];
     this.take({
       rows: result.rows, warnings: result.warnings, wish, charge: result.info.charge ?? wish.charge, name: this.dataset(),

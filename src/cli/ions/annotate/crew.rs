@@ -145,7 +145,6 @@ impl Ledger {
             total.retries += cost.retries;
             total.bytes_fetched += cost.bytes_fetched;
             total.bytes_payload += cost.bytes_payload;
-            total.sections += cost.sections;
             peak += cost.peak_bytes;
         }
         total.peak_bytes = total.peak_bytes.max(peak);

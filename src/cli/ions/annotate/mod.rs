@@ -105,6 +105,7 @@ pub fn run(arguments: &Annotate, report: &mut Report) -> Result<()> {
     let found = finish::write(&ready, &ions, annotating.images, &names, &shards, report)
         .map_err(Failure::advised)?;
     remove(&names, journal)?;
+    ready.tally.sections = shards.len() as u64;
     report.done_with(&ready.tally, found);
     Ok(())
 }
