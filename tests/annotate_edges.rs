@@ -21,7 +21,8 @@ use annotate_cases::{
 };
 use ion_cases::{Peak, Sample, WHOLE, head};
 use sectile::budget::Budget;
-use sectile::ion::annotate::{Ions, Keep, Request, Wish};
+use sectile::ion::annotate::buffer::HIT;
+use sectile::ion::annotate::{ImageBuffer, Ions, Keep, Kept, Policy, Request, Wish};
 use sectile::ion::isotope::{Analyzer, Instrument};
 use sectile::ion::scoring::Scoring;
 use sectile::results::images::Easel;
@@ -175,4 +176,52 @@ fn a_list_of_one_formula_is_annotated_and_doubted() {
     assert_eq!(outcome.found.targets, oracle(&sample, &ions).targets);
     let doubts = ions.warnings();
     assert!(doubts.iter().any(|doubt| doubt.contains("too few")));
+}
+
+/// What is held may come up to the limit, by either rule; one peak more is too much.
+#[test]
+fn a_limit_is_passed_by_more_than_it_alone() {
+    let ion = |ion| Kept {
+        ion,
+        peaks: [const { None }; 4],
+    };
+    for policy in [Policy::FlushBefore, Policy::FlushAfter] {
+        let mut buffer = ImageBuffer::new(10 * HIT, policy);
+        buffer.add(ion(0), 6);
+        assert!(buffer.fits(4) && buffer.fits(5) == (policy == Policy::FlushAfter));
+        buffer.add(ion(1), 4);
+        assert_eq!((buffer.bytes(), buffer.full()), (10 * HIT, false));
+        assert!(buffer.fits(0) && buffer.fits(1) == (policy == Policy::FlushAfter));
+        buffer.add(ion(2), 1);
+        assert!(buffer.full() && !buffer.fits(0));
+    }
+}
+
+/// Peaks count, as METASPACE counts them, not pixels: several may lie in one.
+#[test]
+fn every_peak_of_an_image_counts_for_the_buffer() {
+    let request = Request {
+        ppm: 300.0,
+        ..request()
+    };
+    let ions = ions(&formulas(0), &request);
+    let sample = planted(27, [7, 6, 1], 600, MIXED, &ions);
+    let outcome = all(&sample.store(), &ions, &wish(64 << 20), WHOLE);
+    let (mut peaks, mut pixels) = (0, 0);
+    for (position, images) in &outcome.found.images {
+        let scored = outcome.found.scored(*position).unwrap();
+        for mz in scored.mz.into_iter().filter(|mz| *mz > 0.0) {
+            let half = request.half_width(mz);
+            let inside = |peak: &&Peak| mz - half <= peak.mz && peak.mz <= mz + half;
+            peaks += sample.peaks.iter().filter(inside).count() as u64;
+        }
+        let of_one = images
+            .iter()
+            .flatten()
+            .map(|(pixels, ..)| pixels.len() as u64);
+        pixels += of_one.sum::<u64>();
+    }
+    let counted: u64 = outcome.flushes.iter().map(|(_, bytes)| bytes).sum();
+    assert_eq!(counted, HIT * peaks);
+    assert!(peaks > pixels + 100, "{peaks} {pixels}");
 }

@@ -1,6 +1,10 @@
 //! What the demo tissue is made of: common metabolites and lipids of animals.
 
-use super::isotopes::{Composition, Peak, pattern};
+use sectile::ion::formula::Composition;
+use sectile::ion::formula::modifier::Modifier;
+use sectile::ion::isotope::{Analyzer, Generation, Instrument, Patterns};
+
+use super::isotopes::{self, Peak};
 use super::tissue::Pattern::{
     self, Cortex, Everywhere, GreyMatter, Hippocampus, Hypothalamus, LeftToRight, Lesion,
     LesionRim, Rim, Spots, Thalamus, TopToBottom, Ventricles, WhiteMatter,
@@ -19,18 +23,21 @@ pub enum Adduct {
 }
 
 impl Adduct {
-    /// The symbol of the atom that is added.
-    fn symbol(self) -> &'static str {
+    /// As METASPACE writes it.
+    fn text(self) -> &'static str {
         match self {
-            H => "H",
-            Na => "Na",
-            K => "K",
+            H => "+H",
+            Na => "+Na",
+            K => "+K",
         }
     }
 }
 
 /// Name, formula, where it is, its usual intensity there, and the ions it is seen as.
 type Molecule = (&'static str, &'static str, Pattern, f64, &'static [Adduct]);
+
+/// Of the instrument, at m/z 200.
+const RESOLVING_POWER: f64 = 140_000.0;
 
 /// Forty formulas. Ions within 8 ppm of one another, which no image could tell apart, are avoided.
 const MOLECULES: [Molecule; 40] = [
@@ -120,29 +127,39 @@ pub struct Ion {
 impl Ion {
     /// As METASPACE writes it, for instance `+Na`.
     pub fn adduct(&self) -> String {
-        format!("+{}", self.adduct.symbol())
+        self.adduct.text().to_owned()
     }
 }
 
 /// All ions, in the order of the molecules.
 pub fn ions() -> Vec<Ion> {
-    let ions = MOLECULES
-        .iter()
-        .flat_map(|(name, formula, pattern, level, adducts)| {
-            adducts.iter().enumerate().filter_map(move |(at, adduct)| {
-                let ion = Composition::parse(formula)?.with(Composition::parse(adduct.symbol())?);
-                Some(Ion {
-                    name,
-                    formula,
-                    adduct: *adduct,
-                    pattern: *pattern,
-                    // The adduct named first is the most common one.
-                    level: level * [1.0, 0.6, 0.45][at],
-                    peaks: self::pattern(ion),
-                })
-            })
-        });
-    ions.collect()
+    let instrument = Instrument::new(Analyzer::Orbitrap, RESOLVING_POWER);
+    let patterns = instrument.and_then(|known| Patterns::new(known, Generation::Current, 1));
+    let Ok(mut patterns) = patterns else {
+        return Vec::new();
+    };
+    let mut ions = Vec::new();
+    for (name, formula, pattern, level, adducts) in &MOLECULES {
+        // The adduct named first is the most common one.
+        for (adduct, share) in adducts.iter().zip([1.0, 0.6, 0.45]) {
+            ions.extend(peaks(&mut patterns, formula, *adduct).map(|peaks| Ion {
+                name,
+                formula,
+                adduct: *adduct,
+                pattern: *pattern,
+                level: level * share,
+                peaks,
+            }));
+        }
+    }
+    ions
+}
+
+/// The isotopes of an ion; all of [`MOLECULES`] have some.
+fn peaks(patterns: &mut Patterns, formula: &str, adduct: Adduct) -> Option<Vec<Peak>> {
+    let adduct = Modifier::parse(adduct.text()).ok()?;
+    let ion = adduct.apply(&Composition::parse(formula).ok()?)?;
+    isotopes::pattern(patterns, &ion)
 }
 
 #[cfg(test)]
