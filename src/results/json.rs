@@ -69,7 +69,7 @@ impl Annotations {
         json.whole("decoys", request.decoys);
         json.text("scoring", request.scoring.name());
         json.text("analyzer", request.instrument.analyzer().name());
-        json.float("resolving_power", request.instrument.resolving_power());
+        json.float("resolving_power", request.instrument.stated_power());
         json.float("sigma", request.instrument.sigma());
         json.float("charge", f64::from(request.charge));
         json.float("ppm", request.ppm);

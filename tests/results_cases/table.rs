@@ -286,6 +286,10 @@ fn json_parses_back() {
     );
     assert_eq!(json["options"]["charge"], 1);
     assert_eq!(json["options"]["ppm"], 3);
+    assert_eq!(
+        json["options"]["resolving_power"], 140_000,
+        "as it was asked for"
+    );
     assert_eq!(json["counts"]["formulas"], 5);
     assert_eq!(json["counts"]["targets"], u64::from(ions.targets()));
     assert_eq!(json["counts"]["decoys"], u64::from(ions.decoys()));

@@ -97,6 +97,8 @@ const CLASSES: [(f64, f64); 8] = [
 pub struct Instrument {
     analyzer: Analyzer,
     sigma: f64,
+    /// At m/z 200, as it was asked for: a class holds many.
+    stated: f64,
 }
 
 impl Instrument {
@@ -128,7 +130,11 @@ impl Instrument {
         let mut classes = CLASSES.iter();
         let sigma = classes.find(|(below, _)| base < *below);
         let sigma = sigma.map_or(CLASSES[CLASSES.len() - 1].1, |(_, sigma)| *sigma);
-        Ok(Self { analyzer, sigma })
+        Ok(Self {
+            analyzer,
+            sigma,
+            stated: base,
+        })
     }
 
     /// The instrument whose peak at m/z 200 has the standard deviation `sigma`, in units of m/z.
@@ -138,7 +144,11 @@ impl Instrument {
     /// walked in steps of a tenth of it.
     pub fn of_sigma(analyzer: Analyzer, sigma: f64) -> Result<Self> {
         if (1e-5..=1.0).contains(&sigma) {
-            return Ok(Self { analyzer, sigma });
+            return Ok(Self {
+                analyzer,
+                sigma,
+                stated: BASE_MZ / (sigma * FWHM_IN_SIGMA),
+            });
         }
         Err(Error::Parameter {
             name: "sigma",
@@ -164,6 +174,13 @@ impl Instrument {
     #[must_use]
     pub fn fwhm(&self) -> f64 {
         self.sigma * FWHM_IN_SIGMA
+    }
+
+    /// The resolving power at m/z 200 that was asked for; [`resolving_power`](Self::resolving_power) is that of its class,
+    /// half as much for most.
+    #[must_use]
+    pub fn stated_power(&self) -> f64 {
+        self.stated
     }
 
     /// The resolving power at m/z 200.
