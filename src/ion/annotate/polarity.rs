@@ -104,7 +104,7 @@ fn agreed(adducts: &[impl AsRef<str>]) -> Option<i8> {
 
 /// The charge of an ion by this adduct, where it can be told.
 fn implied(adduct: &str) -> Option<i8> {
-    let text = adduct.trim();
+    let text = adduct.trim().replace('−', "-");
     if text.starts_with('[') {
         return match text.as_bytes().last() {
             Some(b'+') => Some(1),
@@ -116,12 +116,17 @@ fn implied(adduct: &str) -> Option<i8> {
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     let mut net = 0_i32;
     for (start, end) in starts.iter().zip(ends) {
-        net += match text[*start..end].split_at(1) {
-            ("+", part) if GIVERS.contains(&part) => 1,
-            ("+", part) if TAKERS.contains(&part) => -1,
-            ("-", part) => -protons(part),
+        let (sign, part) = text[*start..end].split_at(1);
+        // A digit in front counts the whole part, as in +2Na-H.
+        let atoms = part.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let times = part[..part.len() - atoms.len()].parse().unwrap_or(1);
+        let each = match (sign, atoms) {
+            ("+", atoms) if GIVERS.contains(&atoms) => 1,
+            ("+", atoms) if TAKERS.contains(&atoms) => -1,
+            ("-", atoms) => -protons(atoms),
             _ => 0,
         };
+        net = each.saturating_mul(times).saturating_add(net);
     }
     i8::try_from(net.signum())
         .ok()
@@ -154,6 +159,10 @@ mod tests {
             ("-H2O-H", Some(-1)),
             ("-H2+Na", Some(-1)),
             ("+K-H", None),
+            ("+2Na-H", Some(1)),
+            ("−H", Some(-1)),
+            ("[M−H]−", Some(-1)),
+            ("-2H+K", Some(-1)),
             ("+He", None),
             ("", None),
         ] {
