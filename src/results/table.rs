@@ -126,8 +126,13 @@ impl Table {
         for (target, name) in names.iter().enumerate() {
             let found = self.estimate(target)?;
             if (1..FEWEST_TARGETS).contains(&found) {
+                let some = if found == 1 {
+                    "ion scores"
+                } else {
+                    "ions score"
+                };
                 warnings.push(format!(
-                    "{name:?}: {found} ions score, fewer than {FEWEST_TARGETS}: rates of false discovery estimated \
+                    "{name:?}: {found} {some}, fewer than {FEWEST_TARGETS}: rates of false discovery estimated \
                      from so few are rough"
                 ));
             }

@@ -115,7 +115,7 @@ fn few_targets_and_few_decoys_are_told() {
     assert!(warnings.contains("a \"list\""), "{warnings}");
     assert!(warnings.contains("5 decoys"), "{warnings}");
     assert!(warnings.contains("5 formulas"), "{warnings}");
-    assert!(warnings.contains("\"+K\": 1 ions score"), "{warnings}");
+    assert!(warnings.contains("\"+K\": 1 ion scores"), "{warnings}");
     assert!(!warnings.contains("\"+H\":"), "{warnings}");
 }
 

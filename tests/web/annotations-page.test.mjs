@@ -51,7 +51,7 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     assert.equal(await text(page, '#polarity-from'), 'as the file says');
     assert.equal(await page.locator('input[name="analyzer"][value="tof"]').isChecked(), true);
     assert.match(await text(page, '#analyzer-from'), /timsTOF/);
-    assert.equal(await page.inputValue('#resolving'), '40000');
+    assert.equal(await page.inputValue('#resolving'), '140000');
     assert.deepEqual(await page.locator('#adducts .chip[aria-pressed="true"]').allTextContents(), ['−H', '+Cl']);
     assert.match(await text(page, '#search-size'), /824 ions and 16,480 decoys, in 128.MiB/);
     await page.fill('#adducts-more', '-H2O-H');
@@ -511,7 +511,7 @@ describe('annotations of the ion page', { timeout: 600_000 }, () => {
     assert.equal(zip.name, 'kidney_images.zip');
     const names = [...zip.bytes.toString('latin1').matchAll(/PK\x01\x02.{42}([\w+.-]+?\.png)/gs)].map(([, name]) => name);
     assert.equal(names.length, 12);
-    assert.deepEqual(names.slice(0, 4), [0, 1, 2, 3].map((k) => `C47H83O13P-H_${k}.png`));
+    assert.deepEqual(names.slice(0, 4), ['', '_1', '_2', '_3'].map((k) => `C47H83O13P-H${k}.png`));
     assert.equal(await page.locator('#saving').isVisible(), false);
     assert.ok((await calls(page, 'png')).every(([, , , kind]) => kind === 'shares'), 'as METASPACE and the command line');
     await close(page);

@@ -234,8 +234,9 @@ impl Decoys {
         }
         if self.formulas < FEWEST_TARGETS {
             doubts.push(format!(
-                "{} formulas, fewer than {FEWEST_TARGETS}: too few to estimate rates of false discovery from",
-                self.formulas
+                "{} formula{}, fewer than {FEWEST_TARGETS}: too few to estimate rates of false discovery from",
+                self.formulas,
+                if self.formulas == 1 { "" } else { "s" }
             ));
         }
         doubts

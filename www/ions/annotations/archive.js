@@ -6,11 +6,12 @@ import { ionKey } from './formula.js';
 const FOLD = 16 * 2 ** 20;
 
 /**
- * The name of an isotope image: formula, neutral loss and adduct as METASPACE names its images, then the isotope from 0.
+ * The name of an isotope image, as the program has it: formula, neutral loss and adduct as METASPACE names its images, then
+ * the isotope, but for the first one.
  * @param {{formula: string, adduct: string}} row @param {number} isotope
  */
 function imageName(row, isotope) {
-  return `${ionKey(row).replace(/[^\w+[\]().-]/g, '_')}_${isotope}.png`;
+  return `${ionKey(row).replace(/[^\w+[\]().-]/g, '_')}${isotope > 0 ? `_${isotope}` : ''}.png`;
 }
 
 /**

@@ -42,7 +42,7 @@ export class SearchForm {
 
   /** The resolving power where nobody has written another. */
   get usualPower() {
-    return powerOf(this.info()?.instrument) ?? USUAL_POWER[this.analyzer];
+    return powerOf(this.info()?.instrument) ?? USUAL_POWER;
   }
 
   set(part) {

@@ -1,7 +1,7 @@
 /** What a file's words for its instrument say about the analyzer. */
 
-/** Resolving power at m/z 200 to begin with; METASPACE takes 140,000 where nothing is stated. */
-export const USUAL_POWER = Object.freeze({ orbitrap: 140000, fticr: 140000, tof: 40000 });
+/** Resolving power at m/z 200 to begin with: what METASPACE and the program take where nothing is stated. */
+export const USUAL_POWER = 140000;
 
 const WORDS = [
   ['fticr', /ft[\s-]?icr|ft[\s-]?ms\b|ion cyclotron|solarix|scimax|\bmrms\b|\bapex\b|ltq[\s-]ft/i],
