@@ -1,7 +1,7 @@
 // Annotation in a page's pool of workers, as JSON lines:
 //
 //   node benches/annotate.mjs STORE.sectile [--formulas 4000] [--adducts +H,+Na,+K] [--decoys 20] [--memory 256]
-//     [--workers 2] [--shards N] [--file | --latency-ms 50 --mb-per-s 100] [--node]
+//     [--scoring metaspace-v3] [--workers 2] [--shards N] [--file | --latency-ms 50 --mb-per-s 100] [--node]
 //
 // Headless Chromium annotates the store with so many formulas from the lists in SECTILE_SHARED/data/molecules
 // (CoreMetabolome first, then LIPID MAPS; made-up formulas of C, H, N, O, P and S without them), from a server on this
@@ -24,6 +24,7 @@ const { values: options, positionals: [store] } = parseArgs({
     formulas: { type: 'string', default: '4000' },
     adducts: { type: 'string', default: '+H,+Na,+K' },
     decoys: { type: 'string', default: '20' },
+    scoring: { type: 'string', default: 'metaspace-v3' },
     memory: { type: 'string', default: '256' },
     workers: { type: 'string', default: '2' },
     shards: { type: 'string' },
@@ -35,7 +36,7 @@ const { values: options, positionals: [store] } = parseArgs({
 });
 if (!store) throw new Error('which store? node benches/annotate.mjs STORE.sectile');
 const memory = Number(options.memory) << 20;
-const wish = { adducts: options.adducts.split(','), decoys: Number(options.decoys), scoring: 'metaspace-v3', analyzer: 'orbitrap', resolvingPower: 140_000, ppm: 3 };
+const wish = { adducts: options.adducts.split(','), decoys: Number(options.decoys), scoring: options.scoring, analyzer: 'orbitrap', resolvingPower: 140_000, ppm: 3 };
 
 /** So many formulas, each once. */
 function formulas(count) {
