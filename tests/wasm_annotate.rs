@@ -1,4 +1,4 @@
-//! Isotope patterns, scores and annotation in a browser's dedicated worker: the same as natively.
+//! Isotope patterns and annotation in a browser's dedicated worker: the same as natively.
 #![cfg(target_arch = "wasm32")]
 #![allow(
     dead_code,
@@ -18,7 +18,6 @@ mod annotate_vectors;
 mod ion_cases;
 mod isotope_vectors;
 mod packing;
-mod score_vectors;
 
 use isotope_vectors::Worst;
 use sectile::ion::isotope::Generation;
@@ -44,15 +43,6 @@ fn isotope_patterns_are_those_of_the_reference() {
     }
     assert_eq!(isotope_vectors::half_widths(), 45);
     assert_eq!(isotope_vectors::hash(), isotope_vectors::HASH);
-}
-
-#[wasm_bindgen_test]
-fn scores_are_those_of_the_references() {
-    score_vectors::golden::sets_score_as_the_references();
-    score_vectors::golden::arrays_score_as_lists();
-    score_vectors::golden::formulas_score_as_the_references();
-    score_vectors::chaos_is_labelled(&[(1, 1), (40, 1), (31, 17), (64, 9), (65, 9), (130, 70)]);
-    assert_eq!(score_vectors::bits(), score_vectors::BITS);
 }
 
 #[wasm_bindgen_test]
