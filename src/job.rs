@@ -3,6 +3,7 @@
 //! A job never reads. It names byte ranges and the slots they go into; a driver brings the bytes;
 //! the job hands out finished items.
 
+pub(crate) mod front;
 pub(crate) mod slot;
 
 use std::ops::Range;
