@@ -63,11 +63,17 @@ pub(crate) fn create(folder: &Path) -> Outcome {
 
 /// Makes `folder` empty, so that nothing of an earlier build is shipped.
 pub(crate) fn empty(folder: &Path) -> Outcome {
+    remove(folder)?;
+    create(folder)
+}
+
+/// Removes a folder and all that is in it, if there is one.
+pub(crate) fn remove(folder: &Path) -> Outcome {
     if folder.exists() {
         fs::remove_dir_all(folder)
             .map_err(|error| format!("cannot clear {}: {error}", folder.display()))?;
     }
-    create(folder)
+    Ok(())
 }
 
 /// Every file below `folder`, in the order of their names; none if there is no such folder.
