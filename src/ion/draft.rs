@@ -118,16 +118,21 @@ fn pin(reader: &Reader, wanted: &[Range<u32>], most: u64) -> BTreeMap<u32, Rc<Ve
 
 /// The ranges joined where they overlap or touch, ascending.
 fn union(needs: &[Range<u32>]) -> Vec<Range<u32>> {
-    let mut needs: Vec<Range<u32>> = needs.iter().filter(|n| !n.is_empty()).cloned().collect();
-    needs.sort_unstable_by_key(|need| need.start);
-    let mut joined: Vec<Range<u32>> = Vec::new();
-    for need in needs {
-        match joined.last_mut() {
-            Some(last) if need.start <= last.end => last.end = last.end.max(need.end),
-            _ => joined.push(need),
-        }
-    }
+    let mut joined: Vec<Range<u32>> = needs.iter().filter(|n| !n.is_empty()).cloned().collect();
+    join(&mut joined);
     joined
+}
+
+/// Sorts ranges and joins those that overlap or touch.
+pub(super) fn join(ranges: &mut Vec<Range<u32>>) {
+    ranges.sort_unstable_by_key(|range| range.start);
+    ranges.dedup_by(|next, last| {
+        let joins = next.start <= last.end;
+        if joins {
+            last.end = last.end.max(next.end);
+        }
+        joins
+    });
 }
 
 /// What a schedule has to know about a store.
@@ -148,25 +153,21 @@ impl schedule::Blocks for Known<'_> {
 
 fn check(head: &Head, windows: &[Window], wish: &Wish) -> Result<()> {
     windows.iter().try_for_each(Window::check)?;
-    check_wish(head.layout.contents.slices, wish)
+    check_wish(head.layout.contents.slices, wish.slice, wish.in_flight)
 }
 
 /// Refuses a slice that does not exist, and no request in flight.
-pub(super) fn check_wish(slices: u32, wish: &Wish) -> Result<()> {
-    if wish.slice >= slices {
+pub(super) fn check_wish(slices: u32, slice: u32, in_flight: u32) -> Result<()> {
+    if slice >= slices {
         return Err(Error::Parameter {
             name: "slice",
-            what: format!(
-                "there are {slices}; {} is none of 0 to {}",
-                wish.slice,
-                slices - 1
-            ),
+            what: format!("there are {slices}; {slice} is none of 0 to {}", slices - 1),
         });
     }
-    if !(1..=1024).contains(&wish.in_flight) {
+    if !(1..=1024).contains(&in_flight) {
         return Err(Error::Parameter {
             name: "--in-flight",
-            what: format!("{} is not between 1 and 1024", wish.in_flight),
+            what: format!("{in_flight} is not between 1 and 1024"),
         });
     }
     Ok(())
@@ -184,6 +185,7 @@ pub(super) fn length(range: &Range<u64>) -> u64 {
     range.end - range.start
 }
 
-fn narrow(index: usize) -> u32 {
+/// The number of a block.
+pub(super) fn narrow(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

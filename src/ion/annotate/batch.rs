@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::ions::{Ion, Ions};
 use super::shelf::{Shelf, bytes_of};
 use crate::error::{Error, Result};
+use crate::ion::draft::{join, narrow};
 use crate::ion::isotope::{PEAKS, Pattern, Patterns};
 use crate::store::head::Head;
 
@@ -205,6 +206,7 @@ impl<'f> Frame<'f> {
             room: shelf.room(),
         }
     }
+
     /// An ion of the order with its pattern, if it has one.
     fn entry(&self, patterns: &mut Patterns, position: u32) -> Result<Option<Entry>> {
         let Some(ion) = self.ions.ion(position) else {
@@ -251,22 +253,6 @@ impl<'f> Frame<'f> {
     }
 }
 
-/// Sorts ranges and joins those that overlap or touch.
-fn join(ranges: &mut Vec<Range<u32>>) {
-    ranges.sort_unstable_by_key(|range| range.start);
-    ranges.dedup_by(|next, last| {
-        let joins = next.start <= last.end;
-        if joins {
-            last.end = last.end.max(next.end);
-        }
-        joins
-    });
-}
-
 fn total(head: &Head, need: &[Range<u32>]) -> u64 {
     need.iter().map(|range| bytes_of(head, range)).sum()
-}
-
-fn narrow(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
 }

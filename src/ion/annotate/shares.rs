@@ -8,7 +8,7 @@ use super::sheet;
 use super::shelf::{AHEAD, Shelf};
 use super::wish::{Keep, Policy, Wish};
 use crate::error::{Error, Result};
-use crate::ion::draft::length;
+use crate::ion::draft::{check_wish, length};
 use crate::ion::isotope::{PEAKS, Patterns};
 use crate::ion::reader::BASE;
 use crate::ion::reads::CHUNK;
@@ -47,8 +47,8 @@ impl Shares {
     /// [`Error::Budget`] naming the smallest that works; [`Error::Parameter`] for a slice that does not exist or no
     /// request in flight.
     pub(super) fn new(head: &Head, ions: &Ions, wish: &Wish) -> Result<Self> {
-        check(head, ions, wish)?;
         let request = ions.request();
+        check_wish(head.layout.contents.slices, request.slice, wish.in_flight)?;
         let area = sheet::area(head, request.slice);
         // A group has a list of blocks; there are few groups in a batch, unless memory is short.
         let batch = u64::from(BATCH) * (size_of::<Entry>() + size_of::<Group>()) as u64;
@@ -108,22 +108,4 @@ impl Shares {
             minimum,
         })
     }
-}
-
-fn check(head: &Head, ions: &Ions, wish: &Wish) -> Result<()> {
-    let slices = head.layout.contents.slices;
-    let slice = ions.request().slice;
-    if slice >= slices {
-        return Err(Error::Parameter {
-            name: "slice",
-            what: format!("there are {slices}; {slice} is none of 0 to {}", slices - 1),
-        });
-    }
-    if !(1..=1024).contains(&wish.in_flight) {
-        return Err(Error::Parameter {
-            name: "--in-flight",
-            what: format!("{} is not between 1 and 1024", wish.in_flight),
-        });
-    }
-    Ok(())
 }

@@ -7,6 +7,7 @@ use super::request::Request;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::ion::annotate::buffer::{Kept, KeptImage};
+use crate::ion::draft;
 use crate::ion::image::Canvas;
 use crate::ion::isotope::{PEAKS, Pattern};
 use crate::ion::score::mass::{self, MeanMass};
@@ -38,7 +39,7 @@ pub(super) struct Sheet {
 /// The slice's area.
 pub(super) fn area(head: &Head, slice: u32) -> Area {
     let contents = &head.layout.contents;
-    let pixels = contents.width.saturating_mul(contents.height);
+    let pixels = draft::area(head);
     let first = slice.saturating_mul(pixels);
     let acquired = (first..first.saturating_add(pixels)).filter(|pixel| head.mask.acquired(*pixel));
     Area {
@@ -72,7 +73,7 @@ pub(super) fn image_bytes(area: Area) -> u64 {
 impl Sheet {
     pub(super) fn new(head: &Head, request: &Request, budget: &mut Budget) -> Result<Self> {
         let area = area(head, request.slice);
-        let pixels = area.width.saturating_mul(area.height);
+        let pixels = draft::area(head);
         let first = request.slice.saturating_mul(pixels);
         let mut canvas = Canvas::new(pixels as usize, budget)?;
         canvas.lay(first, |pixel| head.mask.acquired(first + pixel));

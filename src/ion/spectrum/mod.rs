@@ -119,7 +119,7 @@ impl SpectrumJob {
             slices,
             ..
         } = head.layout.contents;
-        check_wish(slices, wish)?;
+        check_wish(slices, wish.slice, wish.in_flight)?;
         let mut free = Budget::new(u64::MAX);
         let chosen = region.on(width, height, &mut free)?;
         let area = width * height;
@@ -190,7 +190,8 @@ impl SpectrumJob {
         wish: &Wish,
     ) -> Result<Self> {
         let grid = &dataset.grid;
-        check_wish(u32::try_from(grid.slices.len()).unwrap_or(u32::MAX), wish)?;
+        let slices = u32::try_from(grid.slices.len()).unwrap_or(u32::MAX);
+        check_wish(slices, wish.slice, wish.in_flight)?;
         let mut free = Budget::new(u64::MAX);
         let chosen = region.on(grid.width, grid.height, &mut free)?;
         let exact = matches!(region, Region::Pixel { .. });
