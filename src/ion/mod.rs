@@ -24,5 +24,6 @@ pub mod region;
 mod schedule;
 pub mod score;
 pub mod scoring;
+mod slots;
 pub mod spectrum;
 pub mod window;

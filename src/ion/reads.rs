@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::ion::slots::Slots;
+use crate::job::Fetch;
 use crate::job::slot::Slot;
-use crate::job::{Fetch, Read};
 
 /// What a driver holds of a body on its way into a slot.
 pub(super) const CHUNK: u64 = 64 << 10;
@@ -20,8 +21,7 @@ pub(super) struct Reads {
     live: VecDeque<u32>,
     /// The first range that was not let go.
     first: usize,
-    slots: Vec<Slot>,
-    free: Vec<u32>,
+    slots: Slots,
     /// Why the next range cannot be asked for, which only the job's next turn can say.
     fault: Option<Error>,
 }
@@ -34,8 +34,7 @@ impl Reads {
             ranges,
             live: VecDeque::new(),
             first: 0,
-            slots: Vec::new(),
-            free: Vec::new(),
+            slots: Slots::default(),
             fault: None,
         }
     }
@@ -64,31 +63,14 @@ impl Reads {
                 return None;
             }
         };
-        let id = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot::default());
-            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
-        });
-        self.live.push_back(id);
-        let fetch = Fetch {
-            slot: id,
-            source: 0,
-            reads: vec![Read {
-                source: 0,
-                range,
-                slot: id,
-                at: 0,
-            }],
-        };
-        let slot = &mut self.slots[id as usize];
-        *slot = Slot::new(buffer);
-        slot.take(index as u64, &fetch);
+        let fetch = self.slots.ask(index as u64, range, buffer);
+        self.live.push_back(fetch.slot);
         Some(fetch)
     }
 
     /// Moves a slot's buffer out to be filled.
     pub(super) fn lend(&mut self, fetch: &Fetch) -> Vec<u8> {
-        let slot = self.slots.get_mut(fetch.slot as usize);
-        slot.map(Slot::lend).unwrap_or_default()
+        self.slots.lend(fetch)
     }
 
     /// Takes a filled buffer back.
@@ -118,13 +100,8 @@ impl Reads {
     }
 
     fn slot(&mut self, slot: u32) -> Result<(&str, &mut Slot)> {
-        match self.slots.get_mut(slot as usize) {
-            Some(found) => Ok((&self.name, found)),
-            None => Err(Error::Parameter {
-                name: "slot",
-                what: format!("{}: there is no slot {slot}", self.name),
-            }),
-        }
+        let found = self.slots.of(&self.name, slot)?;
+        Ok((&self.name, found))
     }
 
     /// Whether all ranges before `end` have arrived.
@@ -137,7 +114,8 @@ impl Reads {
         }
         let wanted = end.saturating_sub(self.first);
         Ok(self.live.len() >= wanted
-            && (self.live.iter().take(wanted)).all(|id| self.slots[*id as usize].full))
+            && (self.live.iter().take(wanted))
+                .all(|id| self.slots.get(*id).is_some_and(|slot| slot.full)))
     }
 
     /// The bytes of a range that has arrived and was not let go; none otherwise.
@@ -145,7 +123,8 @@ impl Reads {
         let id = index
             .checked_sub(self.first)
             .and_then(|at| self.live.get(at));
-        id.map_or(&[], |id| &self.slots[*id as usize].buffer)
+        let slot = id.and_then(|id| self.slots.get(*id));
+        slot.map_or(&[], |slot| &slot.buffer)
     }
 
     /// Lets go of all ranges before `end`.
@@ -156,8 +135,7 @@ impl Reads {
             let range = &self.ranges[self.first];
             budget.release(range.end - range.start);
             self.first += 1;
-            self.slots[id as usize] = Slot::default();
-            self.free.push(id);
+            self.slots.free(id);
         }
     }
 

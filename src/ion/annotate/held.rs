@@ -6,8 +6,9 @@ use std::ops::Range;
 use super::shelf::bytes_of;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::ion::slots::Slots;
+use crate::job::Fetch;
 use crate::job::slot::Slot;
-use crate::job::{Fetch, Read};
 use crate::store::block::Block;
 use crate::store::head::Head;
 
@@ -27,8 +28,7 @@ pub(super) struct Held {
     runs: Vec<Run>,
     /// Runs that were not asked for yet.
     queue: VecDeque<Range<u32>>,
-    slots: Vec<Slot>,
-    free: Vec<u32>,
+    slots: Slots,
     asked: u64,
     /// Why a run cannot be asked for.
     fault: Option<Error>,
@@ -61,31 +61,15 @@ impl Held {
             }
         };
         self.queue.pop_front();
-        let id = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot::default());
-            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
-        });
         let start = head.block_range(blocks.start as usize).start;
-        let fetch = Fetch {
-            slot: id,
-            source: 0,
-            reads: vec![Read {
-                source: 0,
-                range: start..start + bytes,
-                slot: id,
-                at: 0,
-            }],
-        };
-        let slot = &mut self.slots[id as usize];
-        *slot = Slot::new(buffer);
-        slot.take(self.asked, &fetch);
+        let fetch = self.slots.ask(self.asked, start..start + bytes, buffer);
         self.asked += 1;
         let at = self
             .runs
             .partition_point(|run| run.blocks.start < blocks.start);
         let run = Run {
             blocks,
-            slot: id,
+            slot: fetch.slot,
             checked: false,
         };
         self.runs.insert(at, run);
@@ -94,17 +78,12 @@ impl Held {
 
     /// Puts away the runs that begin with these blocks.
     pub(super) fn put_away(&mut self, head: &Head, drops: &[u32], budget: &mut Budget) {
-        let Self {
-            runs, slots, free, ..
-        } = self;
+        let Self { runs, slots, .. } = self;
         runs.retain(|run| {
             let kept = !drops.contains(&run.blocks.start);
             if !kept {
                 budget.release(bytes_of(head, &run.blocks));
-                if let Some(slot) = slots.get_mut(run.slot as usize) {
-                    *slot = Slot::default();
-                }
-                free.push(run.slot);
+                slots.free(run.slot);
             }
             kept
         });
@@ -125,7 +104,7 @@ impl Held {
                 let Some(run) = self.runs.get_mut(at).filter(|run| run.blocks.start <= n) else {
                     return Ok(false);
                 };
-                let Some(slot) = self.slots.get(run.slot as usize).filter(|slot| slot.full) else {
+                let Some(slot) = self.slots.get(run.slot).filter(|slot| slot.full) else {
                     return Ok(false);
                 };
                 if !run.checked {
@@ -148,7 +127,7 @@ impl Held {
         let at = self.runs.partition_point(|run| run.blocks.end <= n);
         let run = self.runs.get(at).filter(|run| run.blocks.start <= n);
         let bytes = run.and_then(|run| {
-            let slot = self.slots.get(run.slot as usize)?;
+            let slot = self.slots.get(run.slot)?;
             Some(part(&slot.buffer, head, &run.blocks, n))
         });
         Block::again(head, n as usize, bytes.unwrap_or_default())
@@ -161,17 +140,12 @@ impl Held {
 
     /// The slot of a fetch.
     pub(super) fn slot(&mut self, head: &Head, slot: u32) -> Result<&mut Slot> {
-        let slots = self.slots.get_mut(slot as usize);
-        slots.ok_or_else(|| Error::Parameter {
-            name: "slot",
-            what: format!("{}: there is no slot {slot}", head.file),
-        })
+        self.slots.of(&head.file, slot)
     }
 
     /// Moves a slot's buffer out to be filled.
     pub(super) fn lend(&mut self, fetch: &Fetch) -> Vec<u8> {
-        let slot = self.slots.get_mut(fetch.slot as usize);
-        slot.map(Slot::lend).unwrap_or_default()
+        self.slots.lend(fetch)
     }
 }
 
