@@ -75,11 +75,7 @@ impl Ions {
             "the adducts of decoys",
         )?;
         let mut draft = Draft {
-            patterns: Patterns::new(
-                request.instrument,
-                request.scoring.generation(),
-                request.charge,
-            )?,
+            patterns: request.patterns()?,
             entries: Vec::new(),
             impossible: 0,
             chosen: Vec::new(),

@@ -8,7 +8,7 @@ use super::buffer::ImageBuffer;
 use super::course::{Course, Work};
 use super::ions::Ions;
 use super::output::{Output, Pending, Save};
-use super::plan::{check, patterns};
+use super::plan::check;
 use super::record::Decoy;
 use super::shares::Shares;
 use super::sheet::Sheet;
@@ -113,7 +113,13 @@ impl AnnotateJob {
         let policy = wish.images.policy();
         let images = policy.map(|policy| ImageBuffer::new(shares.images, policy));
         Ok(Self {
-            course: Course::new(patterns(&ions)?, shelf, from, shard.end, wish.max_requests),
+            course: Course::new(
+                ions.request().patterns()?,
+                shelf,
+                from,
+                shard.end,
+                wish.max_requests,
+            ),
             sheet,
             pending: Pending::new(images)?,
             budget,

@@ -10,7 +10,6 @@ use super::shelf::Shelf;
 use super::wish::{Plan, Wish};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::ion::isotope::Patterns;
 use crate::store::head::Head;
 
 /// Plans a shard: every request that [`AnnotateJob`](super::AnnotateJob) will make, and the memory it will take.
@@ -28,7 +27,7 @@ pub fn plan(head: &Rc<Head>, ions: &Rc<Ions>, shard: Range<u32>, wish: &Wish) ->
     let mut budget = Budget::new(wish.memory);
     budget.reserve(shares.program, "the program")?;
     let mut shelf = Shelf::new(head, shares.blocks, &mut budget)?;
-    let mut patterns = patterns(ions)?;
+    let mut patterns = ions.request().patterns()?;
     let frame = Frame::new(head, ions, &shelf, shard.end);
     let (mut start, mut batches) = (shard.start, 0);
     while start < shard.end {
@@ -69,14 +68,4 @@ pub(super) fn check(ions: &Ions, shard: &Range<u32>) -> Result<()> {
             ions.len()
         ),
     })
-}
-
-/// What computes the patterns of a request.
-pub(super) fn patterns(ions: &Ions) -> Result<Patterns> {
-    let request = ions.request();
-    Patterns::new(
-        request.instrument,
-        request.scoring.generation(),
-        request.charge,
-    )
 }

@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
 use crate::ion::formula::modifier::Modifier;
-use crate::ion::isotope::Instrument;
+use crate::ion::isotope::{Instrument, Patterns};
 use crate::ion::scoring::Scoring;
 
 /// All that a result depends on besides the store and the molecules.
@@ -49,6 +49,11 @@ impl Request {
     pub fn half_width(&self, mz: f64) -> f64 {
         let analyzer = self.instrument.analyzer();
         self.scoring.half_width(analyzer, mz, self.ppm)
+    }
+
+    /// What computes the patterns of its ions.
+    pub(super) fn patterns(&self) -> Result<Patterns> {
+        Patterns::new(self.instrument, self.scoring.generation(), self.charge)
     }
 
     /// Refuses what makes no sense.
