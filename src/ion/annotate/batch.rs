@@ -230,8 +230,8 @@ impl<'f> Frame<'f> {
             .iter_mut()
             .zip(&pattern.mz[..usize::from(pattern.peaks)])
         {
-            let half = self.ions.request().half_width(*mz);
-            let found = self.head.blocks_of(mz - half, mz + half);
+            let (lo, hi) = self.ions.request().window(*mz);
+            let found = self.head.blocks_of(lo, hi);
             *blocks = (narrow(found.start), narrow(found.end));
         }
         Ok(Some(Entry {
@@ -248,7 +248,7 @@ impl<'f> Frame<'f> {
             return u32::MAX;
         }
         let lowest = self.ions.lowest(position).unwrap_or(0.0);
-        let least = lowest - self.ions.request().half_width(lowest);
+        let (least, _) = self.ions.request().window(lowest);
         narrow(self.head.blocks.partition_point(|entry| entry.last < least))
     }
 }

@@ -51,6 +51,12 @@ impl Request {
         self.scoring.half_width(analyzer, mz, self.ppm)
     }
 
+    /// The closed window around an m/z.
+    pub(super) fn window(&self, mz: f64) -> (f64, f64) {
+        let half = self.half_width(mz);
+        (mz - half, mz + half)
+    }
+
     /// What computes the patterns of its ions.
     pub(super) fn patterns(&self) -> Result<Patterns> {
         Patterns::new(self.instrument, self.scoring.generation(), self.charge)

@@ -148,7 +148,7 @@ impl Sheet {
         peak: usize,
         blocks: std::ops::Range<u32>,
     ) -> Result<()> {
-        let (lo, hi) = window(request, &entry.pattern, peak);
+        let (lo, hi) = request.window(entry.pattern.mz[peak]);
         for n in blocks {
             let block = held.block(head, n)?;
             let range = block.find(lo, hi)?;
@@ -219,7 +219,7 @@ impl Sheet {
         peak: usize,
         blocks: std::ops::Range<u32>,
     ) -> Result<()> {
-        let (lo, hi) = window(request, &entry.pattern, peak);
+        let (lo, hi) = request.window(entry.pattern.mz[peak]);
         let (first, pixels) = (self.first, self.pixels);
         let theory = entry.pattern.mz[peak];
         let mean = self.images[peak]
@@ -259,9 +259,8 @@ impl Sheet {
             .each_ref()
             .map(|image| image.mean.map_or(0.0, |mean| mean.error()));
         let (mz_err_abs, mz_err_rel) = mass::errors(&of_peaks, &intensity);
-        let overlap = (1..usize::from(peaks)).any(|peak| {
-            window(request, &entry.pattern, peak - 1).1 >= window(request, &entry.pattern, peak).0
-        });
+        let overlap = (1..usize::from(peaks))
+            .any(|peak| request.window(mz[peak - 1]).1 >= request.window(mz[peak]).0);
         Scored {
             ion: entry.position,
             mz,
@@ -312,13 +311,6 @@ impl Drawn {
             values: &self.values[..self.len],
         }
     }
-}
-
-/// The window of a peak.
-fn window(request: &Request, pattern: &Pattern, peak: usize) -> (f64, f64) {
-    let mz = pattern.mz[peak];
-    let half = request.half_width(mz);
-    (mz - half, mz + half)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "it was an f32")]
