@@ -26,10 +26,10 @@ pub use scorer::{Options, Scorer};
 pub use spatial::spatial;
 pub use spectral::spectral;
 
-use crate::error::{Error, Result};
+/// An ion is scored by all peaks of its pattern.
+pub use crate::ion::isotope::PEAKS;
 
-/// The isotope peaks that an ion is scored by.
-pub const PEAKS: usize = 4;
+use crate::error::{Error, Result};
 
 /// One image by its pixels that have a peak.
 #[derive(Debug, Clone, Copy, Default)]
