@@ -132,13 +132,11 @@ impl Decoys {
             drawn[usize::from(*adduct)] = true;
         }
         let losses: Vec<Modifier> = self.modifiers.iter().map(Modifier::loss).collect();
+        let shown: Vec<String> = losses.iter().map(Modifier::to_string).collect();
         for (target, loss) in losses.iter().enumerate() {
             let row = target * DECOY_ADDUCTS.len();
-            let shown = loss.to_string();
-            let same = losses[..target]
-                .iter()
-                .position(|other| other.to_string() == shown);
-            if let Some(same) = same {
+            let mut before = shown[..target].iter();
+            if let Some(same) = before.position(|other| *other == shown[target]) {
                 let from = same * DECOY_ADDUCTS.len();
                 self.made.copy_within(from..from + DECOY_ADDUCTS.len(), row);
                 continue;
