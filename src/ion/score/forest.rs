@@ -1,7 +1,7 @@
 //! A maximum spanning forest, by which the parts of an image are counted at all levels together.
 
 use crate::budget::Budget;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Heights that a node or an edge can have.
 const HEIGHTS: usize = super::levels::MOST as usize + 1;
@@ -113,18 +113,8 @@ fn number(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(END)
 }
 
-fn room<T>(len: usize, budget: &mut Budget) -> Result<Vec<T>> {
-    let what = "the parts of an image that is scored";
-    let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-    budget.reserve(bytes, what)?;
-    let mut room = Vec::new();
-    if room.try_reserve_exact(len).is_err() {
-        budget.release(bytes);
-        return Err(Error::Budget {
-            need: bytes,
-            have: budget.limit() - budget.held(),
-            what: what.to_owned(),
-        });
-    }
+fn room<T: Default + Clone>(len: usize, budget: &mut Budget) -> Result<Vec<T>> {
+    let mut room = budget.allocate(len, "the parts of an image that is scored")?;
+    room.clear();
     Ok(room)
 }
