@@ -65,10 +65,24 @@ pub fn remove_file(path: &Path) -> io::Result<()> {
 ///
 /// A folder that holds anything else stays, with what it holds; that there is none is fine.
 pub fn remove_tiles(folder: &Path) -> io::Result<()> {
-    remove_level(folder, 0)
+    let is_tile = |name: &str| name.strip_suffix(".png").is_some_and(is_number);
+    remove_levels(folder, 2, is_tile)
 }
 
-fn remove_level(folder: &Path, depth: u8) -> io::Result<()> {
+/// Removes a folder of shards: files `number.scores` and `number.images`, and nothing else.
+///
+/// A folder that holds anything else stays, with what it holds; that there is none is fine.
+pub fn remove_shards(folder: &Path) -> io::Result<()> {
+    let is_shard = |name: &str| {
+        let parts = name.split_once('.');
+        parts
+            .is_some_and(|(number, kind)| is_number(number) && ["scores", "images"].contains(&kind))
+    };
+    remove_levels(folder, 0, is_shard)
+}
+
+/// Removes a folder with so many levels of numbered folders in it, and below them the files that are ours.
+fn remove_levels(folder: &Path, levels: u8, is_ours: fn(&str) -> bool) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
@@ -78,39 +92,13 @@ fn remove_level(folder: &Path, depth: u8) -> io::Result<()> {
         let name = entry.file_name();
         let kind = entry.file_type()?;
         match name.to_str() {
-            Some(name) if depth < 2 && kind.is_dir() && is_number(name) => {
-                remove_level(&entry.path(), depth + 1)?;
+            Some(name) if levels > 0 && kind.is_dir() && is_number(name) => {
+                remove_levels(&entry.path(), levels - 1, is_ours)?;
             }
-            Some(name)
-                if depth == 2
-                    && kind.is_file()
-                    && name.strip_suffix(".png").is_some_and(is_number) =>
-            {
+            Some(name) if levels == 0 && kind.is_file() && is_ours(name) => {
                 remove_file(&entry.path())?;
             }
             _ => {}
-        }
-    }
-    fs::remove_dir(folder)
-}
-
-/// Removes a folder of shards: files `number.scores` and `number.images`, and nothing else.
-///
-/// A folder that holds anything else stays, with what it holds; that there is none is fine.
-pub fn remove_shards(folder: &Path) -> io::Result<()> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    for entry in entries {
-        let entry = entry?;
-        let name = entry.file_name();
-        let ours = name.to_str().and_then(|name| name.split_once('.'));
-        let ours = ours.is_some_and(|(number, kind)| {
-            is_number(number) && ["scores", "images"].contains(&kind)
-        });
-        if ours && entry.file_type()?.is_file() {
-            remove_file(&entry.path())?;
         }
     }
     fs::remove_dir(folder)
