@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::format::{DIGEST, ENTRY, HEADER, PEAKS};
 use super::header::Header;
+use super::merge::reserved;
 use crate::crc::checksum;
 use crate::error::{Error, Result};
 use crate::little::{array, f64_at, u32_at, u64_at};
@@ -107,7 +108,7 @@ impl Index {
             height: header.height,
             store: header.store,
             file_bytes: header.file_bytes,
-            entries: room(header.ions)?,
+            entries: reserved(header.ions.into())?,
             text: text.to_owned(),
         };
         index.fill(&header, entries).map_err(wrong)?;
@@ -322,17 +323,4 @@ struct Place {
     /// End of the names.
     text: u32,
     images: u32,
-}
-
-/// An empty list with room for so many entries.
-fn room(ions: u32) -> Result<Vec<Entry>> {
-    let mut room = Vec::new();
-    let bytes = u64::from(ions) * size_of::<Entry>() as u64;
-    room.try_reserve_exact(ions as usize)
-        .map_err(|_| Error::Budget {
-            need: bytes,
-            have: 0,
-            what: "the index of images".to_owned(),
-        })?;
-    Ok(room)
 }

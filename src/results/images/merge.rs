@@ -279,7 +279,8 @@ fn names(subjects: &[Subject<'_>]) -> Result<Vec<u8>> {
     Ok(names)
 }
 
-fn reserved<T>(len: u64) -> Result<Vec<T>> {
+/// An empty list with room for so many.
+pub(super) fn reserved<T>(len: u64) -> Result<Vec<T>> {
     let mut room = Vec::new();
     let fits = usize::try_from(len).is_ok_and(|len| room.try_reserve_exact(len).is_ok());
     fits.then_some(room).ok_or_else(|| Error::Budget {
