@@ -150,12 +150,7 @@ impl Annotations {
     pub fn subjects(&self) -> Vec<Subject<'_>> {
         let subject = |row: &Row| Subject {
             ion: row.scored.ion,
-            formula: self
-                .ions
-                .molecules()
-                .formulas
-                .get(row.formula as usize)
-                .map_or("", |formula| &formula.text),
+            formula: self.formula(row),
             modifier: self.modifier(row),
             msm: row.scored.metrics.msm,
             fdr: row.fdr,
