@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::annotations::{Annotations, Row};
-use super::provenance::{Provenance, hex};
 use super::text::Json;
+use super::{Provenance, hex};
 use crate::ion::fdr::level::{LEVELS, nearest};
 
 /// The version of `annotations.json`.

@@ -14,4 +14,5 @@ mod text;
 
 pub use annotations::{Annotations, Row};
 pub use provenance::Provenance;
+pub(crate) use provenance::hex;
 pub use table::Table;

@@ -51,7 +51,7 @@ impl Provenance {
 }
 
 /// A digest as text.
-pub(super) fn hex(digest: &[u8; 32]) -> String {
+pub(crate) fn hex(digest: &[u8; 32]) -> String {
     digest
         .iter()
         .flat_map(|byte| [byte >> 4, byte & 15])

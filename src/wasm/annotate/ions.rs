@@ -1,6 +1,5 @@
 //! All ions of a list, and what is done with them.
 
-use std::fmt::Write as _;
 use std::rc::Rc;
 
 use js_sys::{Array, Uint32Array};
@@ -10,6 +9,7 @@ use super::job::{Annotating, read_wish, told as plan_told};
 use super::list::{Molecules, told};
 use super::request::read_request;
 use crate::ion::annotate::{self, AnnotateJob};
+use crate::results::hex;
 use crate::wasm::record::Record;
 use crate::wasm::store::Store;
 use crate::wasm::{Thrown, offset, thrown};
@@ -65,11 +65,7 @@ impl Ions {
     #[must_use]
     pub fn fingerprint(&self, store: &Store) -> String {
         let both = [self.order.fingerprint(), store.head.digest];
-        both.iter().flatten().fold(String::new(), |mut text, byte| {
-            // Writing to a string does not fail.
-            let _written = write!(text, "{byte:02x}");
-            text
-        })
+        both.iter().map(hex).collect()
     }
 
     /// Ranges of the order that can be scored apart from each other: `[from, to, from, to, …]`.
