@@ -57,8 +57,8 @@ impl Annotating {
 }
 
 fn saved(save: &Save<'_>) -> JsValue {
-    let targets = records(save.targets, Scored::BYTES, Scored::to_bytes);
-    let decoys = records(save.decoys, Decoy::BYTES, Decoy::to_bytes);
+    let targets = records(save.targets, Scored::to_bytes);
+    let decoys = records(save.decoys, Decoy::to_bytes);
     Record::new()
         .with("targets", &targets)
         .with("decoys", &decoys)
@@ -69,12 +69,8 @@ fn saved(save: &Save<'_>) -> JsValue {
 }
 
 /// Records one after the other, made in memory of JavaScript: here may be no room for as many.
-fn records<T, const BYTES: usize>(
-    all: &[T],
-    bytes: usize,
-    write: impl Fn(&T) -> [u8; BYTES],
-) -> Uint8Array {
-    let place = |n: usize| u32::try_from(n * bytes).unwrap_or(u32::MAX);
+fn records<T, const BYTES: usize>(all: &[T], write: impl Fn(&T) -> [u8; BYTES]) -> Uint8Array {
+    let place = |n: usize| u32::try_from(n * BYTES).unwrap_or(u32::MAX);
     let array = Uint8Array::new_with_length(place(all.len()));
     for (n, one) in all.iter().enumerate() {
         let record = array.subarray(place(n), place(n + 1));
