@@ -1,6 +1,5 @@
 //! Scores that were saved, and what they come to.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
@@ -130,10 +129,7 @@ impl Results {
     /// Some of its lines.
     #[must_use]
     pub fn csv_rows(&self, from: usize, to: usize) -> String {
-        self.annotations.csv_rows(Range {
-            start: from,
-            end: to,
-        })
+        self.annotations.csv_rows(from..to)
     }
 
     /// The beginning of `annotations.json`.
@@ -145,10 +141,7 @@ impl Results {
     /// Some of its rows.
     #[must_use]
     pub fn json_rows(&self, from: usize, to: usize) -> String {
-        self.annotations.json_rows(Range {
-            start: from,
-            end: to,
-        })
+        self.annotations.json_rows(from..to)
     }
 
     /// Its end.
