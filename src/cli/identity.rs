@@ -42,6 +42,12 @@ pub fn without_query(name: &str) -> &str {
     }
 }
 
+/// The last part of a path or URL.
+pub fn last_name(name: &str) -> &str {
+    let name = without_query(name);
+    name.rsplit(['/', '\\']).next().unwrap_or(name)
+}
+
 /// An output that is one of its own inputs would be gone before it is read again.
 pub fn refuse_input_as_output<'s>(
     output: &Path,

@@ -4,13 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::{Failure, Result};
-use crate::cli::identity::without_query;
+use crate::cli::identity::last_name;
 
 /// Whether a path or URL ends with a suffix, in any case.
 pub fn has_suffix(name: &str, suffix: &str) -> bool {
-    let name = without_query(name);
-    let last = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    last.rsplit_once('.')
+    last_name(name)
+        .rsplit_once('.')
         .is_some_and(|(_, found)| found.eq_ignore_ascii_case(suffix))
 }
 

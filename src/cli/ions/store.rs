@@ -10,6 +10,7 @@ use sectile::store::read::Open;
 
 use crate::cli::arguments::Reading;
 use crate::cli::failure::{Failure, Result};
+use crate::cli::identity::last_name;
 use crate::cli::report::Report;
 use sectile::imzml::pair::{is_ibd, is_imzml};
 
@@ -85,8 +86,7 @@ pub fn slice(file: &str, known: &[i32], asked: Option<i32>, report: &Report) -> 
 
 /// What a dataset's store would be called, in the folder of the caller.
 fn store_name(imzml: &str) -> String {
-    let last = crate::cli::identity::without_query(imzml);
-    let last = last.rsplit(['/', '\\']).next().unwrap_or(last);
+    let last = last_name(imzml);
     let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
     format!("{stem}.sectile")
 }

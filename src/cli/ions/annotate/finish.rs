@@ -16,7 +16,7 @@ use super::names::Names;
 use super::{Ready, part};
 use crate::cli::arguments::Kept;
 use crate::cli::failure::{Failure, Result};
-use crate::cli::identity::without_query;
+use crate::cli::identity::last_name;
 use crate::cli::interrupt;
 use crate::cli::output::fresh::Fresh;
 use crate::cli::output::place;
@@ -170,12 +170,6 @@ fn summary(found: &Annotations, ready: &Ready, names: &Names) -> Result<Fresh> {
     }
     file.put(found.json_tail().as_bytes())?;
     Ok(file)
-}
-
-/// The last part of a path or URL.
-fn last_name(name: &str) -> &str {
-    let name = without_query(name);
-    name.rsplit(['/', '\\']).next().unwrap_or(name)
 }
 
 /// Says what was found and where it is; the answer is the same in numbers.
