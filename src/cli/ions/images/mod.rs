@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use sectile::budget;
 use sectile::drive::native::{Options, Run, Source, follow};
+use sectile::ion::fdr::level::LEVELS;
 use sectile::job::Tally;
 use sectile::results::images::{Index, Open};
 use serde_json::json;
@@ -194,7 +195,7 @@ pub fn info(
             .filter(|entry| entry.fdr <= level)
             .count()
     };
-    let levels = [0.05, 0.1, 0.2, 0.5].map(|level| (level, passing(level)));
+    let levels = LEVELS.map(|level| (level, passing(level)));
     let store = super::pack::names::hex(&index.store);
     report.event(
         "source",
