@@ -17,3 +17,4 @@ mod reading;
 mod sought;
 pub mod spectrum;
 mod store;
+mod typed;

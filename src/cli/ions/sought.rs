@@ -8,7 +8,7 @@ use sectile::ion::window::Window;
 use sectile::store::head::Head;
 use serde_json::json;
 
-use super::instrument;
+use super::{instrument, typed};
 use crate::cli::arguments::{Drawing, Mass, Polarity};
 use crate::cli::failure::{Failure, Result};
 use crate::cli::report::Report;
@@ -31,14 +31,12 @@ fn parsed(drawing: &Drawing) -> Result<Option<(Composition, Option<Modifier>)>> 
     let Some(text) = &drawing.formula else {
         return Ok(None);
     };
-    let formula = Composition::parse(text)
-        .map_err(|fault| Failure::usage(format!("--formula {text:?}: {fault}")))?;
+    let formula = typed::formula(text)?;
     if let Some(name) = &drawing.resolving.analyzer {
         instrument::analyzer(name)?;
     }
-    let adduct = drawing.adduct.as_ref().map(|text| {
-        Modifier::parse(text).map_err(|fault| Failure::usage(format!("--adduct {text:?}: {fault}")))
-    });
+    let adduct = drawing.adduct.as_ref();
+    let adduct = adduct.map(|text| typed::modifier("--adduct", text));
     Ok(Some((formula, adduct.transpose()?)))
 }
 

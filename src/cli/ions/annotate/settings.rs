@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::arguments::{Annotating, Polarity};
 use crate::cli::failure::{Failure, Result};
 use crate::cli::ions::instrument::{self, Chosen};
+use crate::cli::ions::typed;
 use crate::cli::report::Report;
 
 /// What is looked for, and why so.
@@ -145,9 +146,7 @@ fn said(error: sectile::error::Error) -> String {
 }
 
 fn modifiers(option: &str, texts: &[String]) -> Result<Vec<Modifier>> {
-    let read = |text: &String| {
-        Modifier::parse(text).map_err(|fault| Failure::usage(format!("{option} {text:?}: {fault}")))
-    };
+    let read = |text: &String| typed::modifier(option, text);
     texts.iter().map(read).collect()
 }
 

@@ -1,11 +1,11 @@
 //! Which images of a file are meant.
 
 use sectile::ion::formula::Composition;
-use sectile::ion::formula::modifier::Modifier;
 use sectile::results::images::Index;
 
 use crate::cli::arguments::{Images, Isotope};
 use crate::cli::failure::{Failure, Result};
+use crate::cli::ions::typed;
 
 /// What was asked for.
 #[derive(Debug)]
@@ -33,19 +33,13 @@ pub struct Chosen {
 impl Wanted {
     /// Reads the options.
     pub fn of(arguments: &Images) -> Result<Self> {
-        let formula = arguments.formula.as_ref().map(|text| {
-            Composition::parse(text)
-                .map(|atoms| (text.clone(), atoms))
-                .map_err(|fault| Failure::usage(format!("--formula {text:?}: {fault}")))
-        });
-        let adduct = arguments.adduct.as_ref().map(|text| {
-            Modifier::parse(text)
-                .map(|adduct| adduct.to_string())
-                .map_err(|fault| Failure::usage(format!("--adduct {text:?}: {fault}")))
-        });
+        let formula = arguments.formula.as_ref();
+        let formula = formula.map(|text| typed::formula(text).map(|atoms| (text.clone(), atoms)));
+        let adduct = arguments.adduct.as_ref();
+        let adduct = adduct.map(|text| typed::modifier("--adduct", text));
         Ok(Self {
             formula: formula.transpose()?,
-            adduct: adduct.transpose()?,
+            adduct: adduct.transpose()?.map(|adduct| adduct.to_string()),
             fdr: arguments.fdr,
             isotope: arguments.isotope,
         })
