@@ -24,19 +24,15 @@ struct Left {
     /// The output it belongs to.
     target: PathBuf,
     bytes: u64,
-    is_folder: bool,
+    /// What its name ends with, of [`SUFFIXES`].
+    suffix: &'static str,
 }
 
 /// Runs `sectile clean`.
 pub fn run(arguments: &Clean, report: &mut Report) -> Result<()> {
     let mut left = find(&arguments.folder)?;
     // Journals go last: while one is there, its lock guards the part beside it.
-    left.sort_by_key(|left| {
-        (
-            left.path.to_string_lossy().ends_with(JOURNAL),
-            left.path.clone(),
-        )
-    });
+    left.sort_by_key(|left| (left.suffix == JOURNAL, left.path.clone()));
     let mut freed = 0;
     for left in &left {
         let path = left.path.display();
@@ -110,7 +106,7 @@ fn find(folder: &Path) -> Result<Vec<Left>> {
             found.push(Left {
                 target: folder.join(&name[..name.len() - suffix.len()]),
                 bytes,
-                is_folder: FOLDERS.contains(&suffix),
+                suffix,
                 path,
             });
         }
@@ -122,7 +118,7 @@ fn find(folder: &Path) -> Result<Vec<Left>> {
 
 /// The spill that a journal names, where it lies in another folder.
 fn spilled_elsewhere(left: &Left) -> Option<Left> {
-    let is_journal = left.path.to_string_lossy().ends_with(JOURNAL);
+    let is_journal = left.suffix == JOURNAL;
     let path = spill_of(&left.path).filter(|_| is_journal)?;
     let metadata = path.symlink_metadata().ok()?;
     let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
@@ -130,7 +126,7 @@ fn spilled_elsewhere(left: &Left) -> Option<Left> {
         path,
         target: left.target.clone(),
         bytes: metadata.len(),
-        is_folder: false,
+        suffix: SPILL,
     })
 }
 
@@ -138,8 +134,7 @@ fn spilled_elsewhere(left: &Left) -> Option<Left> {
 fn held(left: &Left) -> Result<Vec<File>, String> {
     let mut locks = Vec::new();
     // A spill is locked itself, since its journal may lie in a folder that is not looked into.
-    let spill = left.path.to_string_lossy().ends_with(SPILL);
-    let spill = spill.then(|| left.path.clone());
+    let spill = (left.suffix == SPILL).then(|| left.path.clone());
     for path in std::iter::once(beside(&left.target, JOURNAL)).chain(spill) {
         let Ok(file) = File::open(path) else {
             continue;
@@ -154,12 +149,10 @@ fn held(left: &Left) -> Result<Vec<File>, String> {
 }
 
 fn remove(left: &Left) -> Result<()> {
-    let removed = if left.path.to_string_lossy().ends_with(SHARDS) {
-        place::remove_shards(&left.path)
-    } else if left.is_folder {
-        place::remove_tiles(&left.path)
-    } else {
-        place::remove_file(&left.path)
+    let removed = match left.suffix {
+        SHARDS => place::remove_shards(&left.path),
+        TILES => place::remove_tiles(&left.path),
+        _ => place::remove_file(&left.path),
     };
     removed.map_err(|error| Failure::file(&left.path, "cannot remove", &error))
 }
