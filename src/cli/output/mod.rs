@@ -248,11 +248,16 @@ fn earlier(
         },
         Past::Other(why) => why,
     };
+    begins_anew(&place.target, &why, report);
+    Ok(None)
+}
+
+/// Says why an output begins anew, although an earlier run has left something of it.
+pub fn begins_anew(target: &Path, why: &str, report: &Report) {
     report.warn(&format!(
         "{}: begins anew, since an unfinished run cannot be gone on with: {why}",
-        place.target.display()
+        target.display()
     ));
-    Ok(None)
 }
 
 /// Renames a file that is whole; what bore the name before is replaced at once.

@@ -34,7 +34,7 @@ use crate::cli::failure::{Failure, Result};
 use crate::cli::identity::refuse_input_as_output;
 use crate::cli::interrupt;
 use crate::cli::output::journal::{Journal, Past};
-use crate::cli::output::place;
+use crate::cli::output::{begins_anew, place};
 use crate::cli::report::Report;
 
 pub use info::info;
@@ -201,10 +201,7 @@ fn begin(names: &Names, fingerprint: &Value, restart: bool, report: &Report) -> 
                 std::fs::create_dir_all(&names.shards).map_err(refused)?;
                 return Ok(journal);
             }
-            Past::Other(why) => report.warn(&format!(
-                "{}: begins anew, since an unfinished run cannot be gone on with: {why}",
-                names.folder.display()
-            )),
+            Past::Other(why) => begins_anew(&names.folder, &why, report),
             Past::Nothing => {}
         }
     }

@@ -19,7 +19,7 @@ use super::names::{Names, hex, spill_of};
 use crate::cli::failure::{Failure, Result};
 use crate::cli::interrupt;
 use crate::cli::output::journal::{Journal, Past};
-use crate::cli::output::{name_finally, place};
+use crate::cli::output::{begins_anew, name_finally, place};
 use crate::cli::report::Report;
 
 /// Bytes read at once while the finished store is read back.
@@ -174,10 +174,7 @@ fn earlier_state(
             },
         },
     };
-    report.warn(&format!(
-        "{}: begins anew, since an unfinished run cannot be gone on with: {why}",
-        names.target.display()
-    ));
+    begins_anew(&names.target, &why, report);
     Ok(None)
 }
 
