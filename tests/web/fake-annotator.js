@@ -5,6 +5,7 @@
  * (worker, store), zero (nothing is found). A list that is a file is read a little: a column named formula, and rows
  * whose formula is not one are left out; a file without that column is refused. `globalThis.fake` records calls.
  */
+import { pause } from '../pause.js';
 import { CoreError } from './client.js';
 
 const record = globalThis.fake;
@@ -137,18 +138,4 @@ function row(i, n) {
     peaks: theory.map((height, k) => ({ mz: mz + k * 1.00335, theory: height, total: sum * measured[k], min: 1, max: sum })),
     molecules: Array.from({ length: i === 0 ? 4 : 1 + (i % 3) }, (__, k) => ({ id: `HMDB${String(1000 + i * 4 + k).padStart(7, '0')}`, name: k === 0 ? name : `${name} isomer ${k + 1}` })),
   };
-}
-
-function pause(ms, signal) {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    }, { once: true });
-  });
 }

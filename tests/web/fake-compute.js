@@ -6,6 +6,7 @@
  * plan or median); large (a plan that calls for a preview); ramp (values x + w·y instead of a star field); nosky.
  * `globalThis.fake` records calls and how many are running.
  */
+import { pause } from '../pause.js';
 
 export class CoreError extends Error {
   constructor(code, message) {
@@ -158,20 +159,6 @@ export class Compute {
   close() {
     record.closed += 1;
   }
-}
-
-function pause(ms, signal) {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    }, { once: true });
-  });
 }
 
 function ramp(width, height) {

@@ -6,6 +6,7 @@
  * spectrum); iso (every ion has isotopes); inst, pol (instrument and polarity); trap (image); big (bytes of a full pass), steps (of it, `delay` apart); text (put into every text of the info); ramp (values x + w·y);
  * empty (no peaks). `globalThis.fake` records calls.
  */
+import { pause } from '../pause.js';
 
 export class CoreError extends Error {
   constructor(code, message) {
@@ -231,20 +232,6 @@ export class IonCompute {
   close() {
     record.closed += 1;
   }
-}
-
-function pause(ms, signal) {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    }, { once: true });
-  });
 }
 
 /** An outline like that of a slice of tissue: 1 where it was acquired. */

@@ -10,6 +10,7 @@ const ELSEWHERE = {
   '/app/client.js': 'tests/web/fake-compute.js',
   '/ions/client.js': 'tests/web/fake-ions.js',
   '/ions/annotator.js': 'tests/web/fake-annotator.js',
+  '/pause.js': 'tests/web/pause.js',
   '/vendor/client-zip.js': 'node_modules/client-zip/index.js',
   '/vendor/uplot.js': 'node_modules/uplot/dist/uPlot.iife.min.js',
   '/vendor/uplot.css': 'node_modules/uplot/dist/uPlot.min.css',
