@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { asked, calls, close, IonPages, settled, shown, STORE, text } from './ion-page.mjs';
+import { illegible } from './legible.mjs';
 
 describe('the ion page', { timeout: 240_000 }, () => {
   let pages;
@@ -350,30 +351,10 @@ describe('the ion page', { timeout: 240_000 }, () => {
     const page = await open('slices=2&warn', '&mz=885.5493,888.6239&rgb=0,1,');
     await shown(page, 2);
     await page.click('#sources summary');
-    const faults = await page.evaluate(() => {
-      const found = [];
-      for (const control of document.querySelectorAll('button, input, select, [role="slider"], [role="application"], meter, progress')) {
-        const named = control.getAttribute('aria-label') || control.textContent.trim() || control.labels?.length > 0 || control.getAttribute('aria-labelledby') || control.closest('[aria-hidden="true"]');
-        if (!named) found.push(`no name: ${control.outerHTML.slice(0, 80)}`);
-      }
-      const channel = (v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
-      const light = (rgb) => 0.2126 * channel(rgb[0]) + 0.7152 * channel(rgb[1]) + 0.0722 * channel(rgb[2]);
-      const rgb = (colour) => colour.match(/[\d.]+/g).map(Number);
-      const ground = (element) => {
-        for (let e = element; e; e = e.parentElement) {
-          const colour = rgb(getComputedStyle(e).backgroundColor);
-          if (colour.length < 4 || colour[3] === 1) return colour;
-        }
-        return [0, 0, 0];
-      };
-      for (const element of document.querySelectorAll('h1, h2, h3, p, a, dt, dd, label, small, summary, button:enabled, li span, figcaption, output')) {
-        if (!element.textContent.trim() || !element.checkVisibility() || element.closest(':disabled')) continue;
-        const [a, b] = [light(rgb(getComputedStyle(element).color)), light(ground(element))].sort((p, q) => q - p);
-        if ((a + 0.05) / (b + 0.05) < 4.5) found.push(`faint: ${element.tagName} ${element.textContent.trim().slice(0, 40)}`);
-      }
-      return found;
-    });
-    assert.deepEqual(faults, []);
+    assert.deepEqual(await illegible(page, {
+      controls: 'button, input, select, [role="slider"], [role="application"], meter, progress:not([aria-hidden="true"] *)',
+      texts: 'h1, h2, h3, p, a, dt, dd, label, small, summary, button:enabled, li span, figcaption, output',
+    }), []);
     await close(page);
   });
 

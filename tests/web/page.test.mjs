@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { launch } from './chromium.mjs';
+import { illegible } from './legible.mjs';
 import { servePages } from './serve.mjs';
 
 const STACK = 'https://example.org/m13/exposures.txt';
@@ -347,30 +348,10 @@ describe('the page in Chromium', { timeout: 240_000 }, () => {
   test('everything has a name, and text stands out enough', async () => {
     const page = await open('n=4&w=64&h=64&excluded=1', '&run=1');
     await done(page);
-    const faults = await page.evaluate(() => {
-      const found = [];
-      for (const control of document.querySelectorAll('button, input, select, textarea, [role="slider"], meter, progress')) {
-        const named = control.getAttribute('aria-label') || control.textContent.trim() || control.labels?.length > 0 || control.getAttribute('aria-labelledby');
-        if (!named) found.push(`no name: ${control.outerHTML.slice(0, 80)}`);
-      }
-      const channel = (v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
-      const light = (rgb) => 0.2126 * channel(rgb[0]) + 0.7152 * channel(rgb[1]) + 0.0722 * channel(rgb[2]);
-      const rgb = (text) => text.match(/[\d.]+/g).map(Number);
-      const ground = (element) => {
-        for (let e = element; e; e = e.parentElement) {
-          const colour = rgb(getComputedStyle(e).backgroundColor);
-          if (colour.length < 4 || colour[3] === 1) return colour;
-        }
-        return [0, 0, 0];
-      };
-      for (const element of document.querySelectorAll('h1, h2, p, dt, dd, label, small, summary, button:enabled, .facts, .reason, figcaption, output')) {
-        if (!element.textContent.trim() || !element.checkVisibility() || element.closest(':disabled')) continue;
-        const [a, b] = [light(rgb(getComputedStyle(element).color)), light(ground(element))].sort((p, q) => q - p);
-        if ((a + 0.05) / (b + 0.05) < 4.5) found.push(`faint: ${element.tagName} ${element.textContent.trim().slice(0, 40)}`);
-      }
-      return found;
-    });
-    assert.deepEqual(faults, []);
+    assert.deepEqual(await illegible(page, {
+      controls: 'button, input, select, textarea, [role="slider"], meter, progress',
+      texts: 'h1, h2, p, dt, dd, label, small, summary, button:enabled, .facts, .reason, figcaption, output',
+    }), []);
     await close(page);
   });
 });
