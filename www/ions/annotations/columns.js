@@ -3,7 +3,8 @@ import { make } from '../../app/dom.js';
 import { adductText, formulaNodes } from './formula.js';
 import { levelOf, named, nameOf } from './rows.js';
 
-const score = (value) => (value === value ? value.toFixed(3) : '–');
+/** A score, 0 to 1. */
+export const score = (value) => (value === value ? value.toFixed(3) : '–');
 
 /**
  * @typedef {object} Column

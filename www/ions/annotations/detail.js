@@ -4,7 +4,7 @@ import { formatValue } from '../../app/format.js';
 import { paint } from '../picture.js';
 import { aspectOf } from '../plane.js';
 import { apart } from '../../view/limits.js';
-import { fdrChip } from './columns.js';
+import { fdrChip, score } from './columns.js';
 import { ionNodes } from './formula.js';
 import { IsotopePlot, measured } from './isotope-plot.js';
 import { named } from './rows.js';
@@ -112,9 +112,9 @@ export class Detail {
     const ppm = row.mzErrAbs === null ? null : (row.mzErrAbs / row.mz) * 1e6;
     const known = (value) => value !== null && value === value;
     const lines = [
-      ['MSM', decimals(row.msm), 'Chaos × spatial × spectral'], ['FDR', fdrChip(row.fdr), 'Part of the annotations down to this score that is likely to be false'],
-      ['chaos', decimals(row.chaos), 'How far the image is from noise'], ['spatial', decimals(row.spatial), 'How alike the isotope images are'],
-      ['spectral', decimals(row.spectral), 'How well the isotope intensities fit theory'], ['m/z', row.mz.toFixed(4), 'Of the first isotope, in theory'],
+      ['MSM', score(row.msm), 'Chaos × spatial × spectral'], ['FDR', fdrChip(row.fdr), 'Part of the annotations down to this score that is likely to be false'],
+      ['chaos', score(row.chaos), 'How far the image is from noise'], ['spatial', score(row.spatial), 'How alike the isotope images are'],
+      ['spectral', score(row.spectral), 'How well the isotope intensities fit theory'], ['m/z', row.mz.toFixed(4), 'Of the first isotope, in theory'],
       ['m/z error', known(ppm) ? `${sign(ppm, 2)} ppm` : '–', 'Measured less theory, first isotope', 'whole'],
       ['of the other isotopes', known(row.mzErrRel) ? `${sign(row.mzErrRel * 1000, 2)} mDa` : '–', 'Beside that of the first', 'whole'],
     ];
@@ -154,10 +154,6 @@ function draw(canvas, image, aspect) {
   [canvas.width, canvas.height] = [width, height];
   context.imageSmoothingEnabled = false;
   context.drawImage(plain, 0, 0, width, height);
-}
-
-function decimals(value) {
-  return value === value ? value.toFixed(3) : '–';
 }
 
 function sign(value, digits) {

@@ -5,6 +5,7 @@ import { formatCount, formatSeconds } from '../../app/format.js';
 import { Annotator } from '../annotator.js';
 import { refusal } from '../refusal.js';
 import { SearchForm } from './form.js';
+import { adductText } from './formula.js';
 
 /** The list that comes with the page. */
 const BUILT_IN = new URL('../molecules.csv', import.meta.url).href;
@@ -174,7 +175,7 @@ export class Search {
   /** What is searched for, for the line of the closed form. */
   summary() {
     const { adducts, ppm } = this.form.value();
-    say(byId('search-summary'), byId('search').open ? '' : `${this.listName} · ${adducts.map((text) => text.replaceAll('-', '−')).join(' ')} · ${ppm} ppm`);
+    say(byId('search-summary'), byId('search').open ? '' : `${this.listName} · ${adducts.map(adductText).join(' ')} · ${ppm} ppm`);
   }
 
   /** Where the store lies, for the workers. */
