@@ -26,8 +26,8 @@ export class Search {
    */
   constructor(parts) {
     Object.assign(this, parts);
-    /** @type {{file: File} | null} null for the built-in list */
-    this.list = null;
+    /** The list in use, null for the built-in one; and the last one of one's own, to come back to. @type {File | null} */
+    [this.list, this.own] = [null, null];
     this.counted = null;
     this.running = null;
     /** @type {AbortController | null} ends the counting of a list */
@@ -79,7 +79,7 @@ export class Search {
 
   /** A list of molecules was chosen or dropped. @param {File} file */
   take(file) {
-    this.list = { file };
+    [this.list, this.own] = [file, file];
     const option = new Option(file.name, file.name, true, true);
     byId('molecules').replaceChildren(new Option(BUILT_IN_NAME, ''), option);
     byId('search').open = true;
@@ -88,10 +88,7 @@ export class Search {
   }
 
   chosen() {
-    const option = byId('molecules').selectedOptions[0];
-    this.other ??= null;
-    if (option.value === '') [this.other, this.list] = [this.list, null];
-    else this.list = this.other ?? this.list;
+    this.list = byId('molecules').value === '' ? null : this.own;
     this.recount(0);
   }
 
@@ -101,7 +98,7 @@ export class Search {
 
   /** What the annotator is given of the list. */
   molecules() {
-    return { molecules: this.list ? this.list.file : { url: BUILT_IN }, name: this.list ? this.list.file.name : 'molecules.csv' };
+    return { molecules: this.list ?? { url: BUILT_IN }, name: this.list?.name ?? 'molecules.csv' };
   }
 
   /** Counts molecules and ions anew, once the settings rest. */
