@@ -94,6 +94,7 @@ export class SearchForm {
     if (recount) this.recount();
   }
 
+  /** Says what is wrong or doubtful, and of which fields; "" for nothing. */
   complain(id, text, fields = []) {
     for (const field of fields) byId(field).setAttribute('aria-invalid', String(text !== ''));
     byId(id).hidden = text === '';
@@ -141,17 +142,13 @@ export class SearchForm {
   warn() {
     const { stated, polarity } = this;
     const against = stated && stated !== polarity;
-    byId('polarity-warning').hidden = !against;
-    say(byId('polarity-warning'), against ? `The file says that its ions are ${stated}: ${polarity} adducts will hardly be found.` : '');
+    this.complain('polarity-warning', against ? `The file says that its ions are ${stated}: ${polarity} adducts will hardly be found.` : '');
     const wrong = contrary(this.adducts, polarity).map(({ text }) => adductText(text));
     const many = wrong.length > 1;
     const text = this.adducts.length === 0 ? 'Choose one adduct at least.' : wrong.length === 0 ? '' : `${wrong.join(', ')} ${many ? 'make ions of' : 'makes an ion of'} the other polarity.`;
-    byId('adducts-warning').hidden = text === '';
-    say(byId('adducts-warning'), text);
+    this.complain('adducts-warning', text);
     const { dec, sco, ahot } = this.state();
-    const few = dec < FEW_DECOYS;
-    byId('search-warning').hidden = !few;
-    say(byId('search-warning'), few ? `With ${dec} decoy${dec === 1 ? '' : 's'} per target an FDR of 5 or 10 % means little; METASPACE takes 20.` : '');
+    this.complain('search-warning', dec < FEW_DECOYS ? `With ${dec} decoy${dec === 1 ? '' : 's'} per target an FDR of 5 or 10 % means little; METASPACE takes 20.` : '');
     const other = [sco === 'metaspace-v3' ? '' : sco.replace('metaspace-', ''), dec === 20 ? '' : `${dec} decoys`, ahot ? 'hotspots clipped' : ''].filter(Boolean);
     say(byId('more-tally'), byId('search-more').open ? '' : other.join(', '));
   }

@@ -142,8 +142,7 @@ export class Search {
   }
 
   showList(info, error) {
-    byId('molecules-error').hidden = error === '';
-    say(byId('molecules-error'), error);
+    this.form.complain('molecules-error', error);
     const parts = info ? [counted(info.formulas, 'formula'), ...(info.molecules > 0 ? [counted(info.molecules, 'molecule')] : [])] : [];
     say(byId('molecules-note'), [parts.join(', '), ...(info?.warnings ?? [])].filter(Boolean).join('. '));
     const rejected = info?.rejected ?? [];
