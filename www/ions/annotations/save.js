@@ -36,8 +36,8 @@ export class Save {
     try {
       const { rows, name, csv, json } = this.results();
       if (kind === 'shown') download(await this.table(), `${safe(name)}_annotations_filtered.csv`);
-      else if (kind === 'csv') download(csv ? csv() : csvOf(rows), `${safe(name)}_annotations.csv`);
-      else if (kind === 'json') download(json(), `${safe(name)}_annotations.json`);
+      else if (kind === 'csv') download(csv ?? csvOf(rows), `${safe(name)}_annotations.csv`);
+      else if (kind === 'json') download(json, `${safe(name)}_annotations.json`);
       else if (kind === 'zip') await this.zip(this.shown(), `${safe(name)}_images.zip`);
       else this.open();
     } catch (error) {
@@ -50,7 +50,7 @@ export class Save {
     const { rows, csv } = this.results();
     if (!csv) return csvOf(this.shown());
     const places = new Map(rows.map((row, i) => [row, i]));
-    return linesOf(csv(), this.shown().map((row) => places.get(row)));
+    return linesOf(csv, this.shown().map((row) => places.get(row)));
   }
 
   /** Writes the images of rows; what goes on is shown, and can be cancelled. */

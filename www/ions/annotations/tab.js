@@ -29,7 +29,7 @@ export class Annotations {
    */
   constructor(parts) {
     Object.assign(this, parts);
-    /** @type {{rows: object[], name: string, from: string, wish: object | null, charge: number, csv: (() => Blob) | null, json: () => Blob,
+    /** @type {{rows: object[], name: string, from: string, wish: object | null, charge: number, csv: Blob | null, json: Blob,
      *   warnings: string[], settings?: object, of?: object} | null} `wish` of a run here, `settings` and `of` of a file */
     this.results = null;
     this.row = null;
@@ -156,11 +156,10 @@ export class Annotations {
 
   found(result, wish) {
     const { annotator } = this.search;
-    const [csv, json] = [annotator.csv(), annotator.json()];
     this.take({
       rows: result.rows, warnings: result.warnings, wish, charge: result.info.charge ?? wish.charge, name: this.dataset(),
       from: `${listName(wish)} · ${formatSeconds(result.seconds)} · ${formatBytes(result.bytes)} in ${formatCount(result.requests)} request${result.requests === 1 ? '' : 's'}`,
-      csv: () => csv, json: () => json,
+      csv: annotator.csv(), json: annotator.json(),
     });
   }
 
@@ -171,7 +170,7 @@ export class Annotations {
       const { rows, warnings, settings, charge, of, list } = await readResults(file);
       this.search.cancel();
       byId('search').open = false;
-      this.take({ rows, warnings, wish: null, settings, charge, of, name: of.source || file.name, from: [file.name, of.source, list].filter(Boolean).join(' · '), csv: null, json: () => file });
+      this.take({ rows, warnings, wish: null, settings, charge, of, name: of.source || file.name, from: [file.name, of.source, list].filter(Boolean).join(' · '), csv: null, json: file });
     } catch (error) {
       this.failed(error);
     }
