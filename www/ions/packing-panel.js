@@ -1,6 +1,7 @@
 import { formatBytes } from '../app/bytes.js';
 import { byId, make, say } from '../app/dom.js';
-import { formatCount, formatSeconds } from '../app/format.js';
+import { formatSeconds } from '../app/format.js';
+import { fetchedText } from './cost.js';
 import { STORAGE } from './open-panel.js';
 import { isLocal, nameOf } from './pair.js';
 
@@ -83,7 +84,7 @@ export class PackingPanel {
       row.append(make('dt', '', name), make('dd', '', value));
       list.append(row);
     };
-    add('To read', `${formatBytes(plan.payload_bytes)} in ${formatCount(plan.requests)} request${plan.requests === 1 ? '' : 's'}`);
+    add('To read', fetchedText(plan.payload_bytes, plan.requests));
     add('Scratch space', formatBytes(plan.spill_bytes));
     add('Store, about', formatBytes(plan.store_bytes_estimate));
     add('Peak memory', `${formatBytes(plan.peak_bytes)} of ${formatBytes(this.session.share)}`);

@@ -1,6 +1,7 @@
 import { formatBytes } from '../app/bytes.js';
 import { byId, say } from '../app/dom.js';
 import { formatCount, formatSeconds } from '../app/format.js';
+import { fetchedText } from './cost.js';
 import { CHANNELS, mzText } from './ion-list.js';
 import { windowOf } from './window.js';
 import { SpectrumPlot } from './spectrum-plot.js';
@@ -255,7 +256,7 @@ function axis([lo, hi]) {
 /** Where a spectrum came from, and what it cost. */
 function cost({ from, requests, bytes }) {
   const way = from === 'pair' ? 'from the imzML pair' : 'by a full pass over the store';
-  return `${way}: ${formatBytes(bytes)} in ${formatCount(requests)} request${requests === 1 ? '' : 's'}`;
+  return `${way}: ${fetchedText(bytes, requests)}`;
 }
 
 /** The names of ions on show, for titles. */

@@ -1,7 +1,7 @@
 /** The Annotations panel: connects search, table, the chosen annotation and what is saved, with the page around them. */
-import { formatBytes } from '../../app/bytes.js';
 import { byId, make, say } from '../../app/dom.js';
 import { formatCount, formatSeconds } from '../../app/format.js';
+import { fetchedText } from '../cost.js';
 import { Detail } from './detail.js';
 import { adductText, ionKey, ionText } from './formula.js';
 import { windowsOf } from './instrument.js';
@@ -158,7 +158,7 @@ export class Annotations {
     const { annotator } = this.search;
     this.take({
       rows: result.rows, warnings: result.warnings, wish, charge: result.info.charge ?? wish.charge, name: this.dataset(),
-      from: `${listName(wish)} · ${formatSeconds(result.seconds)} · ${formatBytes(result.bytes)} in ${formatCount(result.requests)} request${result.requests === 1 ? '' : 's'}`,
+      from: `${listName(wish)} · ${formatSeconds(result.seconds)} · ${fetchedText(result.bytes, result.requests)}`,
       csv: annotator.csv(), json: annotator.json(),
     });
   }
