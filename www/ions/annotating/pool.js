@@ -86,10 +86,7 @@ export class Pool {
   async begin() {
     for (;;) {
       try {
-        const opened = await this.open(0, ({ phase, done, total }) => this.tell(phase, done, total));
-        this.cost.requests += opened.requests;
-        this.cost.bytes += opened.bytes;
-        return opened;
+        return await this.open(0, ({ phase, done, total }) => this.tell(phase, done, total));
       } catch (error) {
         if (this.failure || error.code !== 'budget' || this.workers === 1) throw error;
         this.workers = Math.floor(this.workers / 2);
@@ -105,7 +102,15 @@ export class Pool {
     const most = this.cut ?? (this.workers === 1 ? 1 : SHARDS_A_WORKER * this.workers);
     const cut = { most, least: this.cut ? 1 : LEAST_SHARD };
     const inFlight = Math.max(LEAST_IN_FLIGHT, Math.floor(IN_FLIGHT / this.workers));
-    return hand.open({ ...this.what, cut, inFlight }, { onProgress });
+    const opened = await hand.open({ ...this.what, cut, inFlight }, { onProgress });
+    this.spent(opened);
+    return opened;
+  }
+
+  /** @private */
+  spent({ requests, bytes }) {
+    this.cost.requests += requests;
+    this.cost.bytes += bytes;
   }
 
   /** @private Ends the worker of a place. */
@@ -144,9 +149,7 @@ export class Pool {
 
   /** @private A worker that must see the same as the first. */
   async same(place) {
-    const { identity, requests, bytes } = await this.open(place);
-    this.cost.requests += requests;
-    this.cost.bytes += bytes;
+    const { identity } = await this.open(place);
     if (identity !== this.ledger.identity) {
       throw new CoreError('changed', 'the store was changed while it was read; start again');
     }
@@ -165,8 +168,7 @@ export class Pool {
         this.report();
       },
     });
-    this.cost.requests += ended.requests;
-    this.cost.bytes += ended.bytes;
+    this.spent(ended);
   }
 
   /** @private After a worker was lost over a shard: once more by a fresh one, from where it was saved last. */
