@@ -145,13 +145,14 @@ export class Detail {
 /** Draws an image with its pixels in true proportion. */
 function draw(canvas, image, aspect) {
   const [width, height] = aspect >= 1 ? [Math.round(image.width * aspect), image.height] : [image.width, Math.round(image.height / aspect)];
-  [canvas.width, canvas.height] = [image.width, image.height];
+  [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext('2d');
-  context.putImageData(image, 0, 0);
-  if (width === image.width && height === image.height) return;
+  if (width === image.width && height === image.height) {
+    context.putImageData(image, 0, 0);
+    return;
+  }
   const plain = new OffscreenCanvas(image.width, image.height);
   plain.getContext('2d').putImageData(image, 0, 0);
-  [canvas.width, canvas.height] = [width, height];
   context.imageSmoothingEnabled = false;
   context.drawImage(plain, 0, 0, width, height);
 }
