@@ -211,7 +211,7 @@ export class SpectrumPanel {
     byId('plot-log').setAttribute('aria-pressed', String(state.log));
     const leading = this.leading();
     if (leading) {
-      this.plot.shade(leading.map(({ mz, ppm, da }) => ({ ...windowOf(mz, ppm ?? da, ppm ? 'ppm' : 'da'), colour: SINGLE })));
+      this.plot.shade(leading.map((ion) => ({ ...around(ion), colour: SINGLE })));
       this.enable();
       return;
     }
@@ -232,7 +232,7 @@ export class SpectrumPanel {
     const { mz, at, tol, unit } = this.state();
     const [first] = this.leading() ?? [{ mz: mz[at], [unit]: tol }];
     if (first.mz === undefined) return;
-    const { lo, hi } = windowOf(first.mz, first.ppm ?? first.da, first.ppm ? 'ppm' : 'da');
+    const { lo, hi } = around(first);
     const half = Math.max(AROUND * ((hi - lo) / 2), 0.02);
     this.plot.move([first.mz - half, first.mz + half]);
   }
@@ -251,6 +251,11 @@ export class SpectrumPanel {
 function axis([lo, hi]) {
   const room = Math.max(0.01 * (hi - lo), 0.5);
   return [Math.max(0, lo - room), hi + room];
+}
+
+/** The window of an ion as the page asks for it. */
+function around({ mz, ppm, da }) {
+  return ppm ? windowOf(mz, ppm, 'ppm') : windowOf(mz, da, 'da');
 }
 
 /** Where a spectrum came from, and what it cost. */
