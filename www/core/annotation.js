@@ -61,11 +61,11 @@ const SLACK = 16;
  * @property {string} ion its atoms, neutral loss and adduct applied
  * @property {number} mz of the first isotope
  * @property {number} msm
- * @property {number} fdr
+ * @property {number} fdr 0 to 1
  * @property {number} chaos
  * @property {number} spatial
  * @property {number} spectral
- * @property {number} mzErrAbs measured less theoretical m/z of the first isotope
+ * @property {number} mzErrAbs measured less theoretical m/z of the first isotope, in Da
  * @property {number} mzErrRel that of the other isotopes beyond it
  * @property {Peak[]} peaks up to four, ascending in m/z
  * @property {boolean} overlap whether windows of its isotopes overlap

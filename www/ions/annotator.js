@@ -7,32 +7,13 @@ import { Pool } from './annotating/pool.js';
 /**
  * @typedef {{url: string, headers?: Record<string, string>} | {file: Blob}} Place of a file: as seen from the page
  *
- * @typedef {object} Options of an annotation
+ * @typedef {object} Files of an annotation
  * @property {Place} store a packed `.sectile`
  * @property {Place | Blob} molecules a list: CSV, TSV, or one formula a line
- * @property {string} [name] of the list, for messages and provenance; the file's own by default
- * @property {string[]} adducts such as `+H`, `-H2O+H`, `[M]+`: the targets' modifiers
- * @property {number} [decoys] decoy adducts of each target; 20 by default
- * @property {'metaspace-v1' | 'metaspace-v2' | 'metaspace-v3'} [scoring] `metaspace-v3` by default
- * @property {'tof' | 'orbitrap' | 'fticr'} [analyzer] `orbitrap` by default
- * @property {number} [resolvingPower] at m/z 200; 140,000 by default
- * @property {number} [ppm] half-width of the windows; 3 by default
- * @property {boolean} [hotspot] clips images at their 99th percentile before they are scored, as METASPACE can
- * @property {1 | -1} [charge] of the ions; by default as the adducts have it, or else the store; contradictions are warned of
- * @property {number} [slice] index into the store's slices; 0 by default
  *
- * @typedef {object} Info what is going to be looked for
- * @property {number} formulas distinct ones
- * @property {number} molecules named by them
- * @property {{line: number, text: string, what: string}[]} rejected rows of the list that hold no formula: the first ones
- * @property {number} rejectedRows how many there are in all
- * @property {string[]} adducts as they are written in rows
- * @property {1 | -1} charge
- * @property {number} targets formulas times adducts that can be
- * @property {number} decoys
- * @property {number} ions targets and decoys
- * @property {number} impossible formulas times modifiers that take away what is not there
- * @property {string[]} warnings
+ * @typedef {Omit<import('../core/annotation.js').Options, 'molecules'> & Files} Options of an annotation
+ *
+ * @typedef {import('../core/annotation.js').Info} Info what is going to be looked for
  *
  * @typedef {object} Progress
  * @property {'list' | 'plan' | 'ions' | 'fdr'} phase
@@ -43,28 +24,8 @@ import { Pool } from './annotating/pool.js';
  * @property {number} decoys with MSM > 0 so far
  * @property {Info} [info] from the phase `plan` on
  *
- * @typedef {object} Peak one isotope of a row
- * @property {number} mz
- * @property {number} theory its height, of 100
- * @property {number} total sum of its image
- * @property {number} min smallest value of its image, pixels without a peak (0) among them
- * @property {number} max largest one
- *
- * @typedef {object} Row a target with MSM > 0
- * @property {string} formula as the list has it
- * @property {string} adduct as it was asked for, neutral loss included
- * @property {string} ion its atoms, neutral loss and adduct applied
- * @property {number} mz of the first isotope
- * @property {number} msm
- * @property {number} fdr
- * @property {number} chaos
- * @property {number} spatial
- * @property {number} spectral
- * @property {number} mzErrAbs measured less theoretical m/z of the first isotope
- * @property {number} mzErrRel that of the other isotopes beyond it
- * @property {Peak[]} peaks up to four, ascending in m/z
- * @property {boolean} overlap whether windows of its isotopes overlap
- * @property {{id: string | null, name: string | null}[]} molecules
+ * @typedef {import('../core/annotation.js').Peak} Peak one isotope of a row
+ * @typedef {import('../core/annotation.js').Row} Row a target with MSM > 0
  *
  * @typedef {object} Run what came of an annotation
  * @property {Info} info

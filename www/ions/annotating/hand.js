@@ -11,12 +11,7 @@ import { Remote } from '../../core/remote.js';
  * @property {number} requests
  * @property {number} bytes
  *
- * @typedef {object} Saved scores as the core writes them
- * @property {Uint8Array} targets
- * @property {Uint8Array} decoys
- * @property {number} position up to which everything is in this and earlier saves
- * @property {number} found targets in it
- * @property {number} decoysFound
+ * @typedef {import('../../core/annotation.js').Saved} Saved
  */
 
 export class Hand extends Remote {

@@ -1,17 +1,8 @@
 /** Rows of results: what a filter lets through, and in which order. */
 
 /**
- * @typedef {object} Peak
- * @property {number} mz @property {number} theory 0 to 100 @property {number} total sum over the image
- * @property {number} min @property {number} max of the image
- *
- * @typedef {object} Row
- * @property {string} formula @property {string} adduct @property {string} ion
- * @property {number} mz @property {number} msm @property {number} fdr 0 to 1
- * @property {number} chaos @property {number} spatial @property {number} spectral
- * @property {number} mzErrAbs of the first isotope in Da @property {number} mzErrRel of the others against it
- * @property {Peak[]} peaks @property {boolean} overlap
- * @property {{id: string | null, name: string}[]} molecules
+ * @typedef {import('../annotator.js').Peak} Peak
+ * @typedef {import('../annotator.js').Row} Row
  */
 
 /** Molecules that the list calls anything. @param {Row} row */
