@@ -4,29 +4,19 @@
 //
 // The store is that of `benches/annotate.rs`. Processor time, the least of three runs after one that warms up.
 
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { bindings, option, timed as time } from './timing.mjs';
 
-const { TimedAnnotation } = createRequire(import.meta.url)(resolve(process.argv[2], 'sectile_bench_wasm.js'));
-
-const option = (name, fallback) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? fallback : Number(process.argv[at + 1]);
-};
-
-const cpu = () => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
+const { TimedAnnotation } = bindings;
 
 /** What `work` counts, and how many of it a second. */
 const rate = (work) => {
   let best = Infinity;
   let ions = work();
   for (let run = 0; run < 3; run += 1) {
-    const start = cpu();
-    ions = work();
-    best = Math.min(best, cpu() - start);
+    const took = time(() => {
+      ions = work();
+    });
+    best = Math.min(best, took);
   }
   return { ions, ions_per_second: Math.round((ions / best) * 1e6) };
 };

@@ -5,22 +5,11 @@
 // The measures of `benches/dataset.rs`, on the same sets: "xml" reads the XML, "pack" makes a store within 64 MiB,
 // "image" takes images of 3 ppm from blocks that are in memory, one at a time.
 
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { bindings, option, timed } from './timing.mjs';
 
-const { TimedDataset } = createRequire(import.meta.url)(resolve(process.argv[2], 'sectile_bench_wasm.js'));
-
-const at = process.argv.indexOf('--peaks');
-const PEAKS = at < 0 ? 1500 : Number(process.argv[at + 1]);
+const { TimedDataset } = bindings;
+const PEAKS = option('peaks', 1500);
 const ROUNDS = 10;
-
-/** Microseconds on the processor that `work` takes. */
-const timed = (work) => {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return user + system;
-};
 
 /** The least of a few, after one run that is not counted. */
 const least = (work) => {

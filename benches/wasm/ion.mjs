@@ -5,34 +5,9 @@
 // The set is the one of `benches/ion.rs`: about 470 peaks within 3 ppm of a line, on 100×100 pixels. Times include clearing;
 // the first 300 ms are warm-up and are not counted.
 
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { bindings, least, option } from './timing.mjs';
 
-const { TimedIons } = createRequire(import.meta.url)(resolve(process.argv[2], 'sectile_bench_wasm.js'));
-
-const option = (name, fallback) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? fallback : Number(process.argv[at + 1]);
-};
-
-const cpu = () => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
-
-/** Least microseconds of one run of `work`. */
-const least = (work, milliseconds) => {
-  const warm = performance.now() + 300;
-  while (performance.now() < warm) work();
-  let best = Infinity;
-  const end = performance.now() + milliseconds;
-  while (performance.now() < end) {
-    const start = cpu();
-    work();
-    best = Math.min(best, cpu() - start);
-  }
-  return best;
-};
+const { TimedIons } = bindings;
 
 const images = option('images', 200);
 for (const wide of [false, true]) {

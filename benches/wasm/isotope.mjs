@@ -5,10 +5,9 @@
 // The ions are those of `benches/isotope.rs`: 2,000 of metabolites and lipids, and 14,000 with adducts of decoys. Times are the
 // sums of the least times of every few ions; a first round is warm-up.
 
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { bindings } from './timing.mjs';
 
-const { TimedPatterns } = createRequire(import.meta.url)(resolve(process.argv[2], 'sectile_bench_wasm.js'));
+const { TimedPatterns } = bindings;
 
 const ROUNDS = 9;
 const FEW = 64;

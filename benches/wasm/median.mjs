@@ -8,15 +8,9 @@
 // Calls over bytes are short (1,024 pixels), because an engine swaps its first code for optimised code only
 // between calls; the first 300 ms are warm-up and are not counted.
 
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { bindings, least, option } from './timing.mjs';
 
-const { TimedStack } = createRequire(import.meta.url)(resolve(process.argv[2], 'sectile_bench_wasm.js'));
-
-const option = (name, fallback) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? fallback : process.argv[at + 1];
-};
+const { TimedStack } = bindings;
 const list = (name, fallback) => option(name, fallback).split(',').map(Number);
 const CALL = 1024;
 
@@ -61,29 +55,6 @@ const stored = (n, width, nan, kind, bitpix) => {
   return new Uint8Array(view.buffer);
 };
 
-const cpu = () => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
-
-/** Least microseconds of one run of `work` over the rounds. */
-const least = (work, milliseconds, before = () => {}) => {
-  const warm = performance.now() + 300;
-  while (performance.now() < warm) {
-    before();
-    work();
-  }
-  let best = Infinity;
-  const end = performance.now() + milliseconds;
-  while (performance.now() < end) {
-    before();
-    const start = cpu();
-    work();
-    best = Math.min(best, cpu() - start);
-  }
-  return best;
-};
-
 const sweep = (stack, width) => {
   for (let at = 0; at < width; at += CALL) stack.reduce(at, Math.min(CALL, width - at));
 };
@@ -99,7 +70,7 @@ if (process.argv.includes('--job')) {
   }
 } else {
   const kind = option('kind', 'normal');
-  const bitpix = Number(option('bitpix', '-32'));
+  const bitpix = option('bitpix', -32);
   for (const n of list('n', '5,10,20,40,50,100,200,400')) {
     for (const nan of list('nan', '0,0.1')) {
       const width = Math.floor(1e6 / n);

@@ -4,34 +4,9 @@
 //
 // The images are those of `benches/score.rs`. The first 300 ms of each row are warm-up and are not counted.
 
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { bindings, least, option } from './timing.mjs';
 
-const { TimedScores } = createRequire(import.meta.url)(resolve(process.argv[2], 'sectile_bench_wasm.js'));
-
-const option = (name, fallback) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? fallback : Number(process.argv[at + 1]);
-};
-
-const cpu = () => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
-
-/** Least microseconds of one run of `work`. */
-const least = (work, milliseconds) => {
-  const warm = performance.now() + 300;
-  while (performance.now() < warm) work();
-  let best = Infinity;
-  const end = performance.now() + milliseconds;
-  while (performance.now() < end) {
-    const start = cpu();
-    work();
-    best = Math.min(best, cpu() - start);
-  }
-  return best;
-};
+const { TimedScores } = bindings;
 
 const side = option('side', 100);
 const each = option('each', 16);
