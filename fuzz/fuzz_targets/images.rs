@@ -15,7 +15,6 @@ use libfuzzer_sys::fuzz_target;
 use sectile::budget::Budget;
 use sectile::error::{Error, Result};
 use sectile::ion::annotate::{Decoy, Scored};
-use sectile::job::{Machine, Step};
 use sectile::results::images::format::{DIGEST, PEAKS};
 use sectile::results::images::{Easel, Frame, Index, Merge, Open, Subject};
 use sectile::results::part::scores::{self, Block, Reached};
@@ -78,20 +77,8 @@ static SCORES: LazyLock<Vec<u8>> = LazyLock::new(|| {
 
 fn open(file: &[u8], part: usize, total: bool) -> Result<Index> {
     let mut open = Open::new("fuzz", MEMORY);
-    let size = total.then_some(file.len() as u64);
-    for _ in 0..file.len() + 10 {
-        match open.step()? {
-            Step::Need(range) => {
-                assert!(range.start < range.end);
-                let from = (range.start as usize).min(file.len());
-                let to = (range.end as usize).min(file.len()).min(from.saturating_add(part));
-                open.feed(range.start, &file[from..to], size)?;
-            }
-            Step::Ready(()) => {}
-            Step::Done => return open.into_index(),
-        }
-    }
-    panic!("opening does not end");
+    sectile_fuzz::open(&mut open, file, part, total)?;
+    open.into_index()
 }
 
 fn check_index(file: &[u8], index: &Index) {

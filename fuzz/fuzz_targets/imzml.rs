@@ -17,23 +17,12 @@ const MEMORY: u64 = 1 << 20;
 /// Reads XML in pieces whose lengths follow from `seed`; without one, whole.
 fn read(xml: &[u8], seed: Option<u64>) -> Result<Dataset> {
     let mut reader = Reader::new("fuzz.imzML", MEMORY);
-    let mut rest = xml;
-    let mut state = seed.unwrap_or(0) | 1;
-    while !rest.is_empty() {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        let most = 1 << (state >> 61);
-        let len = seed.map_or(rest.len(), |_| (state >> 33) as usize % most + 1);
-        let (part, after) = rest.split_at(len.min(rest.len()));
-        if let Err(error) = reader.push(part) {
-            assert!(reader.push(b"x") == Err(error));
-            break;
-        }
+    sectile_fuzz::push(xml, seed, |part| {
+        reader.push(part)?;
         assert!(reader.peak() <= MEMORY);
         assert!(reader.pending() <= xml.len());
-        rest = after;
-    }
+        Ok(())
+    });
     reader.finish()
 }
 
@@ -42,11 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     let split = bytes.len().saturating_sub(2);
     let share = usize::from(bytes.get(split).copied().unwrap_or(0));
     let (xml, ibd) = bytes.split_at(bytes.len() - split * share / 1024);
-    let seed = bytes
-        .iter()
-        .fold(u64::from(bytes.len() as u32), |hash, byte| {
-            hash.wrapping_mul(31).wrapping_add(u64::from(*byte))
-        });
+    let seed = sectile_fuzz::seed(bytes);
     let whole = read(xml, None);
     assert!(read(xml, Some(seed)) == whole);
     let Ok(mut dataset) = whole else {

@@ -17,22 +17,11 @@ const MEMORY: u64 = 1 << 20;
 /// Reads a list in pieces whose lengths follow from `seed`; without one, whole.
 fn read(list: &[u8], memory: u64, seed: Option<u64>) -> Result<Molecules> {
     let mut reader = Reader::new("fuzz.csv", memory);
-    let mut rest = list;
-    let mut state = seed.unwrap_or(0) | 1;
-    while !rest.is_empty() {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        let most = 1 << (state >> 61);
-        let len = seed.map_or(rest.len(), |_| (state >> 33) as usize % most + 1);
-        let (part, after) = rest.split_at(len.min(rest.len()));
-        if let Err(error) = reader.push(part) {
-            assert!(reader.push(b"x") == Err(error));
-            break;
-        }
+    sectile_fuzz::push(list, seed, |part| {
+        reader.push(part)?;
         assert!(reader.peak() <= memory);
-        rest = after;
-    }
+        Ok(())
+    });
     reader.finish()
 }
 
@@ -83,11 +72,7 @@ fn modifier(text: &str, molecule: &str) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let seed = bytes
-        .iter()
-        .fold(u64::from(bytes.len() as u32), |hash, byte| {
-            hash.wrapping_mul(31).wrapping_add(u64::from(*byte))
-        });
+    let seed = sectile_fuzz::seed(bytes);
     let whole = read(bytes, MEMORY, None);
     assert!(read(bytes, MEMORY, Some(seed)) == whole);
     if let Ok(molecules) = &whole {

@@ -13,7 +13,6 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use sectile::budget::Budget;
 use sectile::error::Result;
-use sectile::job::{Machine, Step};
 use sectile::store::block::Block;
 use sectile::store::head::{Contents, Head, Layout, Mask, Meta, Real};
 use sectile::store::read::Open;
@@ -70,20 +69,8 @@ fn sound(mz: Real, intensity: Real) -> Vec<u8> {
 
 fn open(file: &[u8], part: usize, total: bool) -> Result<Head> {
     let mut open = Open::new("fuzz", 64 << 20);
-    let size = total.then_some(file.len() as u64);
-    for _ in 0..file.len() + 10 {
-        match open.step()? {
-            Step::Need(range) => {
-                assert!(range.start < range.end);
-                let from = (range.start as usize).min(file.len());
-                let to = (range.end as usize).min(file.len()).min(from.saturating_add(part));
-                open.feed(range.start, &file[from..to], size)?;
-            }
-            Step::Ready(()) => {}
-            Step::Done => return open.into_head(),
-        }
-    }
-    panic!("opening does not end");
+    sectile_fuzz::open(&mut open, file, part, total)?;
+    open.into_head()
 }
 
 /// Reads all that a head leads to.
