@@ -80,6 +80,7 @@
 //! | [`drive`] | what an answer means; files and HTTP natively | `job` |
 //! | `wasm`, `cli` | the bindings and the program | all |
 
+pub mod api;
 pub mod budget;
 mod crc;
 pub mod drive;

@@ -1,0 +1,3 @@
+//! The HTTP API.
+
+pub mod jobs;
