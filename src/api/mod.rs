@@ -21,6 +21,7 @@ pub mod job;
 pub mod jobs;
 pub mod layer;
 pub mod limits;
+pub mod openapi;
 pub mod path;
 pub mod problem;
 pub mod query;
