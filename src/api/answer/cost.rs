@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::IN_FLIGHT;
 use super::errand::{Errand, Form};
 use super::gather::{Frame, Gather};
 use super::picture;
@@ -9,7 +10,6 @@ use super::samples::Pixels;
 use super::spectrum;
 use super::statistics;
 use super::subject::{OfIon, OfStack, Subject};
-use super::IN_FLIGHT;
 use crate::api::limits::{Cost, Limits};
 use crate::api::opened::Opened;
 use crate::error::{Error, Result};
@@ -155,12 +155,13 @@ pub(super) fn stack_plan(stack: &Stack, rect: Rect, memory: u64, favour: Favour)
 
 /// Bytes held beside a median while it is computed: what is collected, and a row of counts as numbers.
 pub(super) fn beside(of: &OfStack, frame: &Frame) -> u64 {
-    let line = if of.count {
-        4 * u64::from(frame.rect.x1 - frame.rect.x0)
-    } else {
-        0
-    };
+    let line = if of.count { line_bytes(frame) } else { 0 };
     line + gathered(of.wide(), frame)
+}
+
+/// Bytes of a row of the source in f32.
+pub(super) fn line_bytes(frame: &Frame) -> u64 {
+    4 * u64::from(frame.rect.x1 - frame.rect.x0)
 }
 
 fn gathered(wide: bool, frame: &Frame) -> u64 {
@@ -176,7 +177,8 @@ fn after(wide: bool, frame: &Frame, form: Form) -> u64 {
     let values = frame.len().saturating_mul(if wide { 8 } else { 4 });
     let made = match form {
         Form::Tile { edge, alpha } => picture::tile_bytes(edge, alpha),
-        Form::Png => picture::scratch_bytes(frame.size().0).saturating_add(answer_bytes(wide, false, frame, form)),
+        Form::Png => picture::scratch_bytes(frame.size().0)
+            .saturating_add(answer_bytes(wide, false, frame, form)),
         Form::Fits | Form::Point => answer_bytes(wide, false, frame, form),
         Form::Statistics => statistics::BYTES,
     };
@@ -207,7 +209,7 @@ fn answer_bytes(wide: bool, count: bool, frame: &Frame, form: Form) -> u64 {
 
 fn of_ion(of: &OfIon, frame: &Frame, form: Form, limits: &Limits) -> Result<Cost> {
     let norms = norm_bytes(of);
-    let beside = norms + gathered(false, frame);
+    let beside = norms + gathered(false, frame) + line_bytes(frame);
     let reader = Reader::new(Rc::new(Head::clone(&of.head)), 0);
     let room = limits.memory.saturating_sub(beside);
     let windows = [of.window];

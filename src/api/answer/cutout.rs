@@ -82,7 +82,8 @@ pub(super) fn file(
     let header = header.to_bytes()?;
     let data = pixels.len() as u64 * pixels.bitpix().size() as u64;
     let total = header.len() as u64 + data + padding(data) as u64;
-    let mut body: Vec<u8> = budget.allocate(usize::try_from(total).unwrap_or(usize::MAX), "the file")?;
+    let mut body: Vec<u8> =
+        budget.allocate(usize::try_from(total).unwrap_or(usize::MAX), "the file")?;
     body.clear();
     body.extend_from_slice(&header);
     pixels.put(&mut body);
@@ -115,9 +116,14 @@ fn history(frame: &Frame, subject: &Subject, dataset: &str, layer: &str) -> Vec<
                 of.mz, of.window.lo, of.window.hi
             ));
             if of.norm != Normalise::None {
-                lines.push(format!("divided by {} of the pixel, times its mean", of.norm));
+                lines.push(format!(
+                    "divided by {} of the pixel, times its mean",
+                    of.norm
+                ));
             }
-            lines.push("rows as in the dataset: the first row of this file is the TOP one".to_owned());
+            lines.push(
+                "rows as in the dataset: the first row of this file is the TOP one".to_owned(),
+            );
         }
     }
     lines

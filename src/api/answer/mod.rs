@@ -93,7 +93,10 @@ impl Ticket {
     pub fn start(&self, opened: &Opened, memory: u64) -> Result<Answer, Problem> {
         let errand = Errand::new(&self.route, opened)?;
         let errand = errand.ok_or_else(|| {
-            Problem::new("changed", "the dataset changed since this was planned; ask again")
+            Problem::new(
+                "changed",
+                "the dataset changed since this was planned; ask again",
+            )
         })?;
         Ok(Answer::new(self, errand, opened, memory)?)
     }

@@ -61,7 +61,11 @@ pub(super) fn tile<T: Sample>(
     for (line, row) in codes.chunks_exact_mut(side).zip(values.chunks(width)) {
         quantise(row, &meta.scale, &mut line[..row.len()]);
     }
-    let encode = if alpha { png::encode_alpha } else { png::encode };
+    let encode = if alpha {
+        png::encode_alpha
+    } else {
+        png::encode
+    };
     let body = encode(edge, edge, &codes, &meta)?;
     Ok(reply(body, &meta))
 }

@@ -11,8 +11,8 @@ use crate::api::reply::Reply;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::raster::plane::Sample;
-use crate::stack::plan::Rect;
 use crate::stack::job::{Median, Values};
+use crate::stack::plan::Rect;
 
 /// Values that are being collected.
 #[derive(Debug)]
@@ -92,10 +92,10 @@ impl Plane {
     pub(super) fn reply(self, making: &Making<'_>, budget: &mut Budget) -> Result<Reply> {
         use cutout::Pixels;
         match self {
-            Self::F32(gather) => making.of(gather.into_values(budget), Pixels::F32, budget),
-            Self::F64(gather) => making.of(gather.into_values(budget), Pixels::F64, budget),
+            Self::F32(gather) => making.of(gather.into_values(budget), |v| Pixels::F32(v), budget),
+            Self::F64(gather) => making.of(gather.into_values(budget), |v| Pixels::F64(v), budget),
             Self::Count(gather, _) => {
-                making.of(gather.into_values(budget), Pixels::Count, budget)
+                making.of(gather.into_values(budget), |v| Pixels::Count(v), budget)
             }
         }
     }

@@ -26,6 +26,9 @@ use crate::stack::job::MedianJob;
 use crate::store::PixelTable;
 use crate::store::head::Head;
 
+/// Bytes of a peak in the two lists of a spectrum, each of which may have grown to twice its length.
+const PEAK: u64 = 32;
+
 /// An answer in the making: a [`Job`] that hands out one item, nothing, when it is finished.
 ///
 /// A fetch's source is an index into [`sources`](Self::sources).
@@ -146,7 +149,7 @@ impl Answer {
                 self.plane = Some(Plane::new(subject, *frame, &mut self.budget)?);
                 match subject {
                     Subject::Stack(of) => self.begin_median(of, frame, favour),
-                    Subject::Ion(of) if of.norm == Normalise::None => self.begin_image(of),
+                    Subject::Ion(of) if of.norm == Normalise::None => self.begin_image(of, frame),
                     Subject::Ion(of) => {
                         self.hold(BASE, "the program")?;
                         let range = of.head.layout.pixel_table();
@@ -167,7 +170,6 @@ impl Answer {
             (Errand::Spectrum { x, y }, Opened::Ions { head, .. }) => {
                 let head = Rc::new(Head::clone(head));
                 let region = Region::Pixel { x: *x, y: *y };
-                // Half is left for the text.
                 let wish = cost::image_wish(self.budget.limit());
                 let job = SpectrumJob::of_store(&head, &region, &wish)?;
                 self.work = Work::Spectrum(Box::new(job));
@@ -192,7 +194,8 @@ impl Answer {
         Ok(())
     }
 
-    fn begin_image(&mut self, of: &OfIon) -> Result<()> {
+    fn begin_image(&mut self, of: &OfIon, frame: &Frame) -> Result<()> {
+        self.hold(cost::line_bytes(frame), "a row of the image")?;
         let room = self.budget.limit() - self.budget.held();
         // Nothing is kept from one answer to the next: the host's cache is what keeps.
         let reader = Reader::new(Rc::new(Head::clone(&of.head)), 0);
@@ -266,7 +269,9 @@ impl Answer {
         };
         let (first, width) = (image.first, image.width);
         let normalise = |y: u32, row: &mut [f32], norms: &Norms| {
-            norms.apply(first + y * width + frame.rect.x0, row).map(drop)
+            norms
+                .apply(first + y * width + frame.rect.x0, row)
+                .map(drop)
         };
         let norms = self.norms.as_ref();
         plane.take_image(image.values, width, frame, |y, row| match norms {
@@ -281,6 +286,7 @@ impl Answer {
     fn take_norms(&mut self, errand: &Errand) -> Result<()> {
         let Errand::Layer {
             subject: Subject::Ion(of),
+            frame,
             ..
         } = errand
         else {
@@ -300,7 +306,7 @@ impl Answer {
         drop(table);
         self.budget.release(self.held);
         self.held = 0;
-        self.begin_image(of)
+        self.begin_image(of, frame)
     }
 
     fn take_spectrum(&mut self, errand: &Errand) -> Result<bool> {
@@ -311,16 +317,15 @@ impl Answer {
                 };
                 spectrum::of_stack(&found, stack, (*x, *y), &mut self.budget)?
             }
-            (Work::Spectrum(job), Errand::Spectrum { x, y }, _) => {
+            (Work::Spectrum(job), Errand::Spectrum { x, y }, Opened::Ions { head, .. }) => {
                 let Some(found) = job.ready()? else {
                     return Ok(false);
                 };
-                // The job was given all there is, and says what it took of it.
-                let mut left = Budget::new(self.budget.limit());
-                left.reserve(job_held(found.mz.len()), "a spectrum")?;
-                let reply = spectrum::of_pixel(&found, (*x, *y), &mut left)?;
-                self.budget.reserve(left.peak(), "a spectrum")?;
-                reply
+                // Its blocks are gone; what it still holds are the peaks, in lists that may have grown.
+                let peaks = found.mz.len() as u64 * PEAK;
+                self.budget
+                    .reserve(BASE + head.held_bytes() + peaks, "the peaks of a pixel")?;
+                spectrum::of_pixel(&found, (*x, *y), &mut self.budget)?
             }
             (Work::Table(table), Errand::Mean, Opened::Ions { head, .. }) => {
                 let Some(bytes) = table.bytes() else {

@@ -146,7 +146,11 @@ impl Pixels {
                 None => whole = false,
             }
         }
-        if whole { self.reduced().map(Some) } else { Ok(None) }
+        if whole {
+            self.reduced().map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     fn reduced(&mut self) -> Result<Found> {

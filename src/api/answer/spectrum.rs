@@ -47,7 +47,11 @@ pub(super) fn of_stack(
     budget: &mut Budget,
 ) -> Result<Reply> {
     let mut text = text(samples_bytes(found.values.len()), budget)?;
-    let _ = write!(text, "{{\"x\":{x},\"y\":{y},\"count\":{},\"median\":", found.count);
+    let _ = write!(
+        text,
+        "{{\"x\":{x},\"y\":{y},\"count\":{},\"median\":",
+        found.count
+    );
     put(found.median, &mut text);
     put_unit(stack.unit.as_deref(), &mut text);
     put_sky(stack, (x, y), &mut text);

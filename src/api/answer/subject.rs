@@ -126,11 +126,12 @@ impl Subject {
 fn no_layer(layer: &Layer, opened: &Opened) -> Problem {
     let there = match opened {
         Opened::Stack { stack, .. } => {
-            format!("median, count and frame-1 to frame-{}", stack.exposures.len())
+            format!(
+                "median, count and frame-1 to frame-{}",
+                stack.exposures.len()
+            )
         }
-        Opened::Ions { .. } => {
-            "ions such as C6H12O6+Na and m/z such as mz-203.0526".to_owned()
-        }
+        Opened::Ions { .. } => "ions such as C6H12O6+Na and m/z such as mz-203.0526".to_owned(),
     };
     Problem::new(
         "layer",
@@ -156,7 +157,12 @@ fn mz(what: &IonOf, layer: &Layer, opened: &Opened) -> Result<f64, Problem> {
     };
     let wrong = |what: &str| Problem::new("layer", format!("layer \"{layer}\": {what}"));
     let adduct = modifier.to_string();
-    let charge = polarity::choose(&head.file, &head.meta.polarity, modifier.charge(), &[adduct]);
+    let charge = polarity::choose(
+        &head.file,
+        &head.meta.polarity,
+        modifier.charge(),
+        &[adduct],
+    );
     let whole = modifier
         .apply(composition)
         .ok_or_else(|| wrong("the modifier takes away more than there is"))?;
