@@ -12,6 +12,7 @@
 //! What one request means is written in one canonical form, whatever its spelling; it is the key of the cache and, with
 //! the version of the program, the entity tag.
 
+pub mod answer;
 pub mod canonical;
 pub mod catalog;
 pub mod conditions;
@@ -22,12 +23,14 @@ pub mod jobs;
 pub mod layer;
 pub mod limits;
 pub mod openapi;
+pub mod opened;
 pub mod path;
 pub mod problem;
 pub mod query;
 pub mod reply;
 pub mod request;
 pub mod route;
+pub mod service;
 pub mod version;
 
 pub use layer::Layer;
@@ -36,6 +39,7 @@ pub use problem::Problem;
 pub use reply::Reply;
 pub use request::Request;
 pub use route::Route;
+pub use service::{Ask, ServerFacts, Service};
 
 /// Name and version of the program, a part of every entity tag and of every job's name.
 pub const PROGRAM: &str = concat!("sectile ", env!("CARGO_PKG_VERSION"));
