@@ -16,7 +16,6 @@ mod ions;
 mod median;
 mod output;
 mod plan;
-mod preview;
 mod report;
 mod serve;
 mod stack;

@@ -1,8 +1,7 @@
 //! What commands write: nothing half-written is ever seen under a final name.
 //!
 //! What is written in one go is a [`fresh`] file. `median` also goes on after a kill: finished
-//! sections go into a [`part`] file beside the output, which is a FITS file in the making
-//! ([`layout`]); a [`journal`] tells which rows of it are on the disk. When all are, the part gets
+//! sections go into a [`part`] file beside the output, which is a FITS file in the making; a [`journal`] tells which rows of it are on the disk. When all are, the part gets
 //! the final name, or is converted ([`convert`], [`tiles`]) into a file that does.
 
 mod convert;
@@ -10,7 +9,6 @@ mod coverage;
 pub mod format;
 pub mod fresh;
 pub mod journal;
-pub mod layout;
 pub mod part;
 pub mod place;
 mod tiles;
@@ -21,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use sectile::budget::Budget;
+use sectile::results::stack::Layout;
 use sectile::stack::plan::BASE;
 use serde_json::Value;
 
@@ -29,7 +28,6 @@ use crate::cli::report::Report;
 use coverage::Coverage;
 use format::Format;
 use journal::{Journal, Past};
-use layout::Layout;
 use part::{Band, Part};
 use place::Place;
 

@@ -5,9 +5,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use sectile::fits::write::{put_f32, put_f64, put_u16};
+use sectile::results::stack::Layout;
 use sectile::stack::job::Values;
 
-use super::layout::Layout;
 use crate::cli::failure::{Failure, Result};
 
 /// Values encoded at one time, so that writing takes no memory to speak of.
