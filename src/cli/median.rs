@@ -18,9 +18,9 @@ use crate::cli::interrupt;
 use crate::cli::output::format::Format;
 use crate::cli::output::part::Band;
 use crate::cli::output::{Output, Wanted};
-use crate::cli::plan;
 use crate::cli::report::Report;
 use crate::cli::stack::{self, Opened};
+use crate::cli::{plan, shards};
 
 /// Runs `sectile median`.
 pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
@@ -29,7 +29,16 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
         target: arguments.output.clone(),
         tiles: arguments.extras.tiles.clone(),
         unit: None,
+        pyramid: arguments.extras.pyramid.clone(),
+        shard: None,
     };
+    if let Some(shard) = arguments.extras.shard
+        && wanted.format != Format::Fits
+    {
+        return Err(Failure::usage(format!(
+            "--shard {shard}: shards are assembled to a FITS file; let -o end in .fits or .fit"
+        )));
+    }
     wanted.check()?;
     let wish = stack::wish(&arguments.stack)?;
     let cancel = interrupt::listen()?;
@@ -54,10 +63,13 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
         plane: arguments.stack.plane,
     };
     let layout = layout(&made, report)?;
+    if let Some(shard) = arguments.extras.shard {
+        return shards::run(arguments, shard, &made, &opened, cancel, report);
+    }
     let second_pass = wanted.second_pass(&layout, wish.memory)?;
     let fingerprint = fingerprint(arguments, &opened, &whole);
     let restart = arguments.extras.restart;
-    let mut output = Output::begin(&wanted, &layout, &fingerprint, restart, report)?;
+    let mut output = Output::begin(&wanted, &layout, &fingerprint, restart, wish.memory, report)?;
     let mut tally = opened.tally;
     let computed = compute(
         &opened,
@@ -83,7 +95,7 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
 }
 
 /// Computes the rows that are missing, each run of them by a plan of its own.
-fn compute(
+pub fn compute(
     opened: &Opened,
     wish: &Wish,
     whole: &Plan,

@@ -18,6 +18,7 @@ mod output;
 mod plan;
 mod report;
 mod serve;
+mod shards;
 mod stack;
 
 use std::process::ExitCode;

@@ -187,6 +187,12 @@ pub struct Extras {
     /// Also write 256 × 256 PNG tiles DIR/z/x/y.png; z = 0 is the coarsest, y = 0 the top.
     #[arg(long, value_name = "DIR")]
     pub tiles: Option<PathBuf>,
+    /// Also write the median at all resolutions, as tiles in one FITS file.
+    #[arg(long, value_name = "FILE")]
+    pub pyramid: Option<PathBuf>,
+    /// Compute one of N shards only, the first is 1/N; `sectile assemble OUT` makes the result of all.
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["tiles", "pyramid"])]
+    pub shard: Option<Shard>,
     /// Begin anew, even if a killed run could be gone on with.
     #[arg(long)]
     pub restart: bool,

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-/// The most shards that a job is cut into: what a batch system's array of jobs may have.
-const MOST: u32 = 99_999;
+use sectile::stack::shards::MOST;
 
 /// One of the shards of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

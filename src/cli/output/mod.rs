@@ -11,6 +11,7 @@ pub mod fresh;
 pub mod journal;
 pub mod part;
 pub mod place;
+pub mod pyramid;
 mod tiles;
 
 use std::fs;
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use sectile::budget::Budget;
 use sectile::results::stack::Layout;
+use sectile::results::stack::part::Identity;
 use sectile::stack::plan::BASE;
 use serde_json::Value;
 
@@ -46,14 +48,22 @@ pub struct Wanted {
     pub tiles: Option<PathBuf>,
     /// The unit of the values, for pictures.
     pub unit: Option<String>,
+    /// The file of all resolutions, if it is wanted.
+    pub pyramid: Option<PathBuf>,
+    /// Whose part it is, if only that of a shard is wanted.
+    pub shard: Option<Identity>,
 }
 
 impl Wanted {
     /// Refuses, before anything is fetched, what would fail in the end.
     pub fn check(&self) -> Result<()> {
         refuse_folder(&self.target)?;
-        for path in std::iter::once(&self.target).chain(&self.tiles) {
+        let others = self.tiles.iter().chain(&self.pyramid);
+        for path in std::iter::once(&self.target).chain(others) {
             demand_parent(path)?;
+        }
+        if let Some(pyramid) = &self.pyramid {
+            pyramid::check(pyramid, &self.target)?;
         }
         match &self.tiles {
             Some(tiles) => tiles::check(tiles),
@@ -61,7 +71,7 @@ impl Wanted {
         }
     }
 
-    /// Bytes that the second pass, from the finished part to tiles, holds; 0 without tiles.
+    /// Bytes that the second pass, from the finished part to tiles, holds; 0 without any.
     ///
     /// # Errors
     /// The core's, with the budget that would do, if that is more than `memory`.
@@ -72,7 +82,11 @@ impl Wanted {
         };
         let mut budget = Budget::new(memory);
         budget.reserve(bytes, "making tiles of so wide an image")?;
-        Ok(bytes)
+        let all = match &self.pyramid {
+            Some(_) => pyramid::bytes(layout, 1, memory)?,
+            None => 0,
+        };
+        Ok(bytes.max(all))
     }
 }
 
@@ -120,6 +134,8 @@ pub struct Output {
     part: Part,
     coverage: Coverage,
     saved: Instant,
+    /// What a second pass may hold.
+    memory: u64,
 }
 
 impl Output {
@@ -131,6 +147,7 @@ impl Output {
         layout: &Layout,
         fingerprint: &Value,
         restart: bool,
+        memory: u64,
         report: &Report,
     ) -> Result<Self> {
         let place = Place::new(&wanted.target);
@@ -154,6 +171,7 @@ impl Output {
             journal,
             part,
             saved: Instant::now(),
+            memory,
         })
     }
 
@@ -200,6 +218,18 @@ impl Output {
             fresh,
             ..
         } = &self.place;
+        let pyramid = match &self.wanted.pyramid {
+            Some(path) => Some(pyramid::of_file(
+                part,
+                self.part.layout(),
+                path,
+                self.memory,
+            )?),
+            None => None,
+        };
+        if let Some(identity) = &self.wanted.shard {
+            self.part.seal(identity)?;
+        }
         let made = match self.wanted.format {
             Format::Fits => part,
             Format::Png => {
@@ -214,6 +244,9 @@ impl Output {
         name_finally(made, target)?;
         if let Some(tiles) = tiles {
             tiles.name_finally()?;
+        }
+        if let Some(pyramid) = pyramid {
+            pyramid.finish()?;
         }
         place::remove_file(part).map_err(|error| Failure::file(part, "cannot remove", &error))?;
         self.journal.remove()

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::fits::card::CARD;
 use crate::fits::header::Header;
 use crate::fits::pixel::Bitpix;
 use crate::fits::write::{BLOCK, Cards};
 use crate::raster::pyramid::Pyramid;
+use crate::results::stack::Layout;
 
 /// Bytes of the header of the counts: its few cards take one block.
 const COUNT_HEAD: u64 = BLOCK;
@@ -30,39 +32,41 @@ pub struct Cubes {
 }
 
 impl Cubes {
-    /// The header of the medians, and the shape of the file that begins with it.
+    /// The shape of the file for a median whose FITS file has this layout, and the header that it begins with.
     ///
-    /// `combined` is how many exposures the median is made of; `history` says of what, one entry a line.
+    /// Unit, number of exposures and history are those of the median's own header; its sky coordinates are not
+    /// carried over, for they would be wrong on a cube of tiles.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a side of 0 or a tile outside 2 to [`LARGEST`].
-    pub fn new(
-        (width, height): (u32, u32),
-        tile: u32,
-        wide: bool,
-        (unit, combined): (Option<&str>, u32),
-        history: &[String],
-    ) -> Result<(Self, Vec<u8>)> {
+    /// [`Error::Parameter`] for a tile outside 2 to [`LARGEST`], or a file beyond what offsets count.
+    pub fn new(median: &Layout, tile: u32) -> Result<(Self, Vec<u8>)> {
         let mut cubes = Self {
-            pyramid: pyramid(width, height, tile)?,
-            width,
-            height,
-            wide,
+            pyramid: pyramid(median.width, median.height, tile)?,
+            width: median.width,
+            height: median.height,
+            wide: median.wide,
             head: 0,
         };
+        let [(_, from), _] = median.headers();
+        let header = Header::parse(from);
         let mut cards = Cards::new();
         cards.logical("SIMPLE", true, "conforms to the FITS standard")?;
-        let bitpix = if wide { Bitpix::F64 } else { Bitpix::F32 };
+        let bitpix = if cubes.wide { Bitpix::F64 } else { Bitpix::F32 };
         cubes.structure(&mut cards, bitpix)?;
         cards.logical("EXTEND", true, "extensions may follow")?;
-        if let Some(unit) = unit {
+        cubes.cut(&mut cards)?;
+        if let Some(unit) = header.text("BUNIT") {
             cards.text("BUNIT", unit, "unit of the pixel values")?;
         }
-        cards.integer("NCOMBINE", i64::from(combined), "exposures combined")?;
-        cubes.cut(&mut cards)?;
-        for line in history {
-            cards.history(line);
+        if let Some(combined) = header.int("NCOMBINE") {
+            cards.integer("NCOMBINE", combined, "exposures combined")?;
         }
+        let told = from.as_chunks::<CARD>().0.iter();
+        let told = told.filter(|card| card.starts_with(b"HISTORY "));
+        let told: Vec<String> = told
+            .map(|card| String::from_utf8_lossy(card).into_owned())
+            .collect();
+        cards.carry(&told, [0, 0]);
         let head = cards.into_blocks();
         cubes.head = head.len() as u64;
         Ok((cubes, head))
@@ -249,9 +253,9 @@ fn pyramid(width: u32, height: u32, tile: u32) -> Result<Pyramid> {
 /// Where the card with a keyword begins; 0 if there is none.
 fn card_at(head: &[u8], key: &str) -> u64 {
     let name = format!("{key:8}");
-    let cards = head.as_chunks::<80>().0;
+    let cards = head.as_chunks::<CARD>().0;
     let card = cards
         .iter()
         .position(|card| card.starts_with(name.as_bytes()));
-    card.map_or(0, |card| card as u64 * 80)
+    card.map_or(0, |card| card as u64 * CARD as u64)
 }

@@ -2,6 +2,7 @@
 
 use super::cubes::Cubes;
 use crate::error::{Error, Result};
+use crate::fits::card::CARD;
 use crate::fits::write::BLOCK;
 use crate::job::front::Front;
 use crate::job::{Machine, Step};
@@ -44,9 +45,9 @@ impl Open {
     }
 
     fn look(&mut self) -> Result<()> {
-        let cards = self.front.bytes.as_chunks::<80>().0;
+        let cards = self.front.bytes.as_chunks::<CARD>().0;
         if let Some(end) = cards.iter().position(|card| card.starts_with(b"END     ")) {
-            let head = ((end as u64 + 1) * 80).next_multiple_of(BLOCK);
+            let head = ((end as u64 + 1) * CARD as u64).next_multiple_of(BLOCK);
             let whole = usize::try_from(head).unwrap_or(usize::MAX);
             if let Some(bytes) = self.front.bytes.get(..whole) {
                 let cubes = Cubes::read(&self.front.file, bytes)?;
