@@ -6,3 +6,4 @@ pub mod job;
 mod kernels;
 pub mod median;
 pub mod plan;
+pub mod shards;
