@@ -1,14 +1,17 @@
 //! Results of an annotation: rates, tables, and files.
 //!
 //! [`Table`] takes the scores of all shards and gives [`Annotations`], which are written as CSV and JSON;
-//! [`images`] has the images file, [`part`] what shards append to while they run.
+//! [`images`] has the images file, [`part`] what shards append to while they run and what they come to, [`shards`]
+//! what a shard is and how it is computed, [`assembly`] how all of them become the results.
 
 mod annotations;
+pub mod assembly;
 mod csv;
 pub mod images;
 mod json;
 pub mod part;
 mod provenance;
+pub mod shards;
 mod table;
 mod text;
 
