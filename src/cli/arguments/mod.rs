@@ -1,7 +1,9 @@
 //! The grammar of the command line.
 
 mod annotate;
+mod assemble;
 mod ions;
+mod shard;
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -12,9 +14,11 @@ use sectile::fits::hdu::Selection;
 pub use annotate::{
     Annotate, Annotating, Images, Isotope, Kept, PlanAnnotate, Polarity, Resolving,
 };
+pub use assemble::Assemble;
 pub use ions::{
     Choosing, Drawing, Ion, Mass, Pack, Packing, PlanIon, PlanPack, PlanSpectrum, Reading, Spectrum,
 };
+pub use shard::Shard;
 
 /// Medians of FITS stacks and ion images of imzML datasets, straight from where the files lie, in one
 /// memory budget.
@@ -69,6 +73,8 @@ pub enum Command {
     Images(Images),
     /// Write the spectrum of a pixel or a region.
     Spectrum(Spectrum),
+    /// Make the result of the shards that `median --shard` or `annotate --shard` have finished.
+    Assemble(Assemble),
     /// Serve the pages, and a folder of data by ranges.
     Serve(Serve),
     /// List and remove what killed runs have left in a folder.
