@@ -66,6 +66,16 @@ export class FetchSource {
     return part.at - start;
   }
 
+  /**
+   * @protected Sends the request.
+   * @param {RequestInit} request
+   * @returns {Promise<Response>}
+   */
+  fetch(request) {
+    // The browser's cache has been seen to answer one range with another; bodies are large.
+    return fetch(this.url, { ...request, cache: 'no-store' });
+  }
+
   /** @private One request and its answer. */
   async once(part, start, controller, errand) {
     const { signal, tally } = errand;
@@ -73,14 +83,14 @@ export class FetchSource {
     part.sent();
     let response;
     try {
-      response = await fetch(this.url, {
-        // The browser's cache has been seen to answer one range with another; bodies are large.
-        cache: 'no-store',
+      response = await this.fetch({
         headers: { ...this.headers, Range: `bytes=${part.at}-${part.end - 1}`, 'Accept-Encoding': 'identity' },
         signal: controller.signal,
       });
     } catch (error) {
       signal?.throwIfAborted();
+      // Refused by us and not lost on the way: it would be refused again.
+      if (error instanceof CoreError) throw error;
       await part.lost(error, errand);
       return;
     }
