@@ -25,6 +25,7 @@ export function settings() {
  * @property {Record<string, any>} [vars] in place of the deployed ones
  * @property {boolean} [queues] whether the queue and its dead letters are consumed; they are by default
  * @property {Record<string, any>} [consumer] settings of the queue's consumer in place of the deployed ones
+ * @property {number} [port] where it listens; any free one by default
  * @property {string} [entry] text of a module that stands before the Worker: it imports `./worker.js`
  */
 
@@ -32,7 +33,7 @@ export function settings() {
  * Starts the Worker.
  * @param {Setup} [setup]
  */
-export async function startWorker({ persist, objects = {}, vars = {}, queues = true, consumer = {}, entry } = {}) {
+export async function startWorker({ persist, objects = {}, vars = {}, queues = true, consumer = {}, port: wanted = 0, entry } = {}) {
   const { compatibility_date: compatibilityDate, vars: deployed, queues: { consumers } } = settings();
   const queueConsumers = Object.fromEntries(consumers.map(({ queue, ...told }, at) => [queue, {
     maxBatchSize: told.max_batch_size, maxBatchTimeout: told.max_batch_timeout, maxRetries: told.max_retries,
@@ -48,6 +49,8 @@ export async function startWorker({ persist, objects = {}, vars = {}, queues = t
     queueProducers: { SHARDS: 'sectile-shards' },
     queueConsumers: queues ? queueConsumers : {},
     cf: false,
+    host: '127.0.0.1',
+    port: wanted,
   });
   const bucket = await worker.getR2Bucket('BUCKET');
   for (const [key, body] of Object.entries(objects)) await bucket.put(key, body);

@@ -223,8 +223,8 @@ export function sourceOf(what) {
   throw new CoreError('parameter', 'a source is a URL, a file, or an object with read(start, end)');
 }
 
-/** Reads a range whole; shorter only where the source ends. */
-async function collect(source, start, end, signal, tally) {
+/** Reads a range whole, by a source's `stream`; shorter only where the source ends. */
+export async function collect(source, start, end, signal, tally) {
   const bytes = new Uint8Array(end - start);
   const length = await source.stream(start, end, {
     signal,

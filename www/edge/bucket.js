@@ -1,6 +1,6 @@
 /** Where the Worker's bytes come from: objects of the bucket, and files of origins that the catalog allows. */
 import { CoreError } from '../core/errors.js';
-import { FetchSource } from '../core/source.js';
+import { collect, FetchSource } from '../core/source.js';
 
 /** Bytes of a body that are on their way at one time, for each request in flight. */
 export const PIECE = 64 * 1024;
@@ -79,16 +79,9 @@ export class BucketSource {
     await reader.cancel();
   }
 
-  /**
-   * @param {number} start
-   * @param {number} end
-   * @param {AbortSignal} [signal]
-   * @param {import('../core/tally.js').Tally} tally
-   */
-  async read(start, end, signal, tally) {
-    const bytes = new Uint8Array(end - start);
-    const length = await this.stream(start, end, { signal, tally, sink: (offset, piece) => bytes.set(piece, offset) });
-    return bytes.subarray(0, length);
+  /** @param {number} start @param {number} end @param {AbortSignal} signal @param {import('../core/tally.js').Tally} tally */
+  read(start, end, signal, tally) {
+    return collect(this, start, end, signal, tally);
   }
 }
 
@@ -99,8 +92,8 @@ function isOutage(error) {
 
 /** A file of an origin that the catalog allows. The address is the catalog's and never that of an answer. */
 export class OriginSource extends FetchSource {
-  /** @param {string} url @param {object} known */
-  constructor(url, known) {
+  /** @param {unknown} bucket not needed @param {string} url @param {object} known */
+  constructor(bucket, url, known) {
     super(url);
     this.known = known;
     this.patience = PATIENCE;

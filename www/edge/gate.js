@@ -36,6 +36,11 @@ export class Gate {
       if (bytes > this.room || this.queue.length >= this.most) throw busy();
       await this.turn(bytes);
     }
+    return this.hold(bytes);
+  }
+
+  /** Counts bytes that are there already, whether there is room or not; otherwise as {@link enter}. @param {number} bytes */
+  hold(bytes) {
     const pass = {};
     this.inside.set(pass, { bytes, until: Date.now() + LEASE });
     this.peak = Math.max(this.peak, this.held);
