@@ -1,0 +1,34 @@
+//! An answer that is being computed.
+
+use wasm_bindgen::prelude::*;
+
+use super::asking::plain;
+use crate::api::answer::Answer as Core;
+use crate::error::Error;
+use crate::job::Job;
+use crate::wasm::{Thrown, thrown};
+
+/// A job whose one item is the answer.
+#[wasm_bindgen]
+pub struct Answer {
+    job: Core,
+}
+
+impl Answer {
+    pub(super) fn new(job: Core) -> Self {
+        Self { job }
+    }
+}
+
+fetched!(Answer);
+
+#[wasm_bindgen]
+impl Answer {
+    /// Whether the answer has become ready.
+    ///
+    /// # Errors
+    /// Those of the computation.
+    pub fn ready(&mut self) -> Result<bool, Thrown> {
+        Ok(self.job.ready().map_err(thrown)?.is_some())
+    }
+}
