@@ -16,6 +16,8 @@ pub mod canonical;
 pub mod catalog;
 pub mod conditions;
 pub mod cors;
+pub mod file;
+pub mod job;
 pub mod jobs;
 pub mod layer;
 pub mod limits;
