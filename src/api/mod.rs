@@ -22,6 +22,7 @@ pub mod job;
 pub mod jobs;
 pub mod layer;
 pub mod limits;
+pub mod openapi;
 pub mod opened;
 pub mod path;
 pub mod problem;
@@ -29,6 +30,7 @@ pub mod query;
 pub mod reply;
 pub mod request;
 pub mod route;
+pub mod service;
 pub mod version;
 
 pub use layer::Layer;
@@ -37,6 +39,7 @@ pub use problem::Problem;
 pub use reply::Reply;
 pub use request::Request;
 pub use route::Route;
+pub use service::{Ask, ServerFacts, Service};
 
 /// Name and version of the program, a part of every entity tag and of every job's name.
 pub const PROGRAM: &str = concat!("sectile ", env!("CARGO_PKG_VERSION"));
