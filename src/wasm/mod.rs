@@ -17,6 +17,17 @@
     feature = "wasm-annotate",
     feature = "wasm-edge"
 ))]
+#![cfg_attr(
+    not(any(
+        feature = "wasm-stack",
+        feature = "wasm-ions",
+        feature = "wasm-annotate"
+    )),
+    allow(
+        dead_code,
+        reason = "the Worker alone needs less of the common rooms than any page"
+    )
+)]
 #![allow(unreachable_pub, reason = "what is bound is reached from JavaScript")]
 
 #[macro_use]

@@ -4,7 +4,6 @@ use wasm_bindgen::prelude::*;
 
 use super::asking::plain;
 use crate::api::answer::Answer as Core;
-use crate::error::Error;
 use crate::job::Job;
 use crate::wasm::{Thrown, thrown};
 
@@ -30,5 +29,19 @@ impl Answer {
     /// Those of the computation.
     pub fn ready(&mut self) -> Result<bool, Thrown> {
         Ok(self.job.ready().map_err(thrown)?.is_some())
+    }
+
+    /// The dataset's sources, by their places, that the sources of fetches are.
+    #[must_use]
+    pub fn sources(&self) -> Vec<u32> {
+        self.job.sources().to_vec()
+    }
+
+    /// The answer: `{status, headers, body}`. Nothing is left here.
+    ///
+    /// # Errors
+    /// If it is not ready.
+    pub fn reply(self) -> Result<JsValue, Thrown> {
+        Ok(plain(&self.job.into_reply().map_err(thrown)?))
     }
 }

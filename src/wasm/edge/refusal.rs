@@ -4,7 +4,7 @@ use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
 use super::asking::{Asking, plain};
-use crate::api::answer::{Trouble, problem_of};
+use crate::api::answer::{self, Trouble};
 use crate::api::cors::{Freshness, dress};
 use crate::api::problem::{CODES, Problem};
 use crate::wasm::Thrown;
@@ -33,7 +33,7 @@ pub(super) fn problem(error: &JsValue) -> Result<Problem, Thrown> {
         _ => None,
     };
     if let Some(trouble) = trouble {
-        return Ok(problem_of(trouble, message));
+        return Ok(answer::problem(trouble, message));
     }
     Ok(match code.as_str() {
         // By plan there was room: others hold it.

@@ -1,7 +1,5 @@
 //! The service: what is asked, and what has to be done about it.
 
-use std::rc::Rc;
-
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
@@ -14,7 +12,7 @@ use crate::api::catalog::{Allow, Catalog, LARGEST};
 use crate::api::opened::{Opened, saved};
 use crate::api::service::{Ask, ServerFacts, Service as Core};
 use crate::api::{Limits, Problem, Reply};
-use crate::wasm::{Thrown, bulk, number, record, thrown};
+use crate::wasm::{Thrown, bulk, number, record};
 
 /// All that is served.
 #[wasm_bindgen]
@@ -52,10 +50,8 @@ impl Service {
     }
 
     /// Decides about a request.
-    ///
-    /// # Errors
-    /// None of its own.
-    pub fn ask(&self, asking: &Array) -> Result<Asked, Thrown> {
+    #[must_use]
+    pub fn ask(&self, asking: &Array) -> Asked {
         let asking = Asking::new(asking);
         let mut ask = self.core.ask(&asking.request());
         let mut opened = None;
@@ -64,7 +60,7 @@ impl Service {
         } else if let Ask::Work(ticket) = &ask {
             opened = self.core.dataset(name(&ticket.dataset)).cloned();
         }
-        Ok(Asked { ask, opened })
+        Asked { ask, opened }
     }
 
     /// Headers of a computed answer that depend on who asks: for one of this status with a body of this length.
