@@ -27,7 +27,11 @@ pub(super) fn bytes(array: &Uint8Array) -> Result<Vec<u8>, Thrown> {
 }
 
 /// Bytes of which so many are expected at most.
-#[cfg(any(feature = "wasm-ions", feature = "wasm-annotate"))]
+#[cfg(any(
+    feature = "wasm-ions",
+    feature = "wasm-annotate",
+    feature = "wasm-edge"
+))]
 pub(super) fn within(array: &Uint8Array, most: u64) -> Result<Vec<u8>, Thrown> {
     let need = u64::from(array.length());
     let mut values = Vec::new();

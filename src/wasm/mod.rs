@@ -6,7 +6,7 @@
 //! [`record`] builds and takes apart: a JSON library would be a fifth of the module.
 //!
 //! What a page of one kind needs is a module of its own, chosen by a feature: `wasm-stack`, `wasm-ions`
-//! and `wasm-annotate`. Rooms that several need are in each of them.
+//! and `wasm-annotate`; so is what the Worker needs, `wasm-edge`. Rooms that several need are in each of them.
 //!
 //! Errors are thrown as objects `{code, message, at}`; the module's JavaScript turns them into
 //! `CoreError`.
@@ -14,8 +14,20 @@
 #![cfg(any(
     feature = "wasm-stack",
     feature = "wasm-ions",
-    feature = "wasm-annotate"
+    feature = "wasm-annotate",
+    feature = "wasm-edge"
 ))]
+#![cfg_attr(
+    not(any(
+        feature = "wasm-stack",
+        feature = "wasm-ions",
+        feature = "wasm-annotate"
+    )),
+    allow(
+        dead_code,
+        reason = "the Worker alone needs less of the common rooms than any page"
+    )
+)]
 #![allow(unreachable_pub, reason = "what is bound is reached from JavaScript")]
 
 #[macro_use]
@@ -24,6 +36,8 @@ mod fetched;
 #[cfg(feature = "wasm-annotate")]
 mod annotate;
 mod bulk;
+#[cfg(feature = "wasm-edge")]
+mod edge;
 #[cfg(feature = "wasm-stack")]
 mod export;
 #[cfg(feature = "wasm-ions")]

@@ -125,8 +125,21 @@ fn read_asked(value: &JsValue) -> Result<Asked, Thrown> {
         tries: record::small(value, "tries")?.unwrap_or_default(),
         after_short: record::flag(value, "after_short"),
         decodes: record::flag(value, "decodes"),
-        patience: Patience::default(),
+        patience: read_patience(value)?,
     })
+}
+
+/// What is not told is as by default.
+fn read_patience(value: &JsValue) -> Result<Patience, Thrown> {
+    let mut patience = Patience::default();
+    if let Some(told) = record::member(value, "patience") {
+        patience.tries = record::small(&told, "tries")?.unwrap_or(patience.tries);
+        let first = record::count(&told, "first_wait_ms")?;
+        patience.first_wait_ms = first.unwrap_or(patience.first_wait_ms);
+        let longest = record::count(&told, "longest_wait_ms")?;
+        patience.longest_wait_ms = longest.unwrap_or(patience.longest_wait_ms);
+    }
+    Ok(patience)
 }
 
 fn read_head(value: &JsValue) -> Result<Head, Thrown> {

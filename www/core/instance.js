@@ -65,6 +65,13 @@ export class Instance {
     running.push(this);
   }
 
+  /** Gives the instance up, after a trap: it is asked for nothing any more. */
+  retire() {
+    this.memory = undefined;
+    const at = running.indexOf(this);
+    if (at >= 0) running.splice(at, 1);
+  }
+
   /** The binding's exports; an error if {@link init} has not been called. */
   core() {
     if (!this.memory) throw new CoreError('parameter', `call init() of ${this.kind} and wait for it first`);

@@ -23,7 +23,8 @@ function pause(milliseconds, signal) {
 /** What a driver knows of one part: how far it has come, and how often it was tried. */
 export class Part {
   /**
-   * @param {{key: string, known: object}} source `known` is what earlier answers told of the file
+   * @param {{key: string, known: object, patience?: object}} source `known` is what earlier answers told of the file;
+   *   `patience` how often it is asked again, `{tries, first_wait_ms, longest_wait_ms}`
    * @param {number} start
    * @param {number} end
    */
@@ -46,6 +47,7 @@ export class Part {
       known: this.source.known,
       tries: this.tries,
       after_short: this.afterShort,
+      patience: this.source.patience,
       // fetch() undoes a content encoding before anybody sees the bytes.
       decodes: true,
     };

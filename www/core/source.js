@@ -66,6 +66,16 @@ export class FetchSource {
     return part.at - start;
   }
 
+  /**
+   * @protected Sends the request.
+   * @param {RequestInit} request
+   * @returns {Promise<Response>}
+   */
+  fetch(request) {
+    // The browser's cache has been seen to answer one range with another; bodies are large.
+    return fetch(this.url, { ...request, cache: 'no-store' });
+  }
+
   /** @private One request and its answer. */
   async once(part, start, controller, errand) {
     const { signal, tally } = errand;
@@ -73,14 +83,14 @@ export class FetchSource {
     part.sent();
     let response;
     try {
-      response = await fetch(this.url, {
-        // The browser's cache has been seen to answer one range with another; bodies are large.
-        cache: 'no-store',
+      response = await this.fetch({
         headers: { ...this.headers, Range: `bytes=${part.at}-${part.end - 1}`, 'Accept-Encoding': 'identity' },
         signal: controller.signal,
       });
     } catch (error) {
       signal?.throwIfAborted();
+      // Refused by us and not lost on the way: it would be refused again.
+      if (error instanceof CoreError) throw error;
       await part.lost(error, errand);
       return;
     }
@@ -213,8 +223,8 @@ export function sourceOf(what) {
   throw new CoreError('parameter', 'a source is a URL, a file, or an object with read(start, end)');
 }
 
-/** Reads a range whole; shorter only where the source ends. */
-async function collect(source, start, end, signal, tally) {
+/** Reads a range whole, by a source's `stream`; shorter only where the source ends. */
+export async function collect(source, start, end, signal, tally) {
   const bytes = new Uint8Array(end - start);
   const length = await source.stream(start, end, {
     signal,

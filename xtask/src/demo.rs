@@ -72,9 +72,7 @@ pub(crate) fn once() -> Outcome {
 
 fn show(options: &Options) -> Outcome {
     let sectile = build_program()?;
-    let folder = place::demo();
-    program::run(program::command(&sectile).arg("demo-data").arg(&folder))?;
-    pack(&sectile, &folder)?;
+    write(&sectile)?;
     let port = free_port(options)?;
     let mut server = serve(&sectile, port)?;
     let pages = [STACK, IONS, ANNOTATIONS].map(|page| format!("http://127.0.0.1:{port}/{page}"));
@@ -87,6 +85,14 @@ fn show(options: &Options) -> Outcome {
     println!("  The same, annotated:             {annotations}\n  Ctrl-C ends it.\n");
     open(stack);
     server.wait()
+}
+
+/// Writes the demo's exposures, imaging dataset and store; tells their folder.
+pub(crate) fn write(sectile: &Path) -> Outcome<PathBuf> {
+    let folder = place::demo();
+    program::run(program::command(sectile).arg("demo-data").arg(&folder))?;
+    pack(sectile, &folder)?;
+    Ok(folder)
 }
 
 /// Packs the demo's imaging dataset into the store that the ion page opens.

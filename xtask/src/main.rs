@@ -6,6 +6,7 @@
 mod addresses;
 mod bench;
 mod demo;
+mod edge;
 mod imports;
 mod npm;
 mod place;
@@ -30,6 +31,8 @@ cargo xtask <command>
                              under target/demo, prints one line of JSON for each and leaves
   test [--only STEP]         everything that CI runs; `--list` names the steps
   bench [NAME]               the benches, as lines of JSON
+  edge [--build] [--port N]  build the Worker and run it here, the demo's data in a local bucket;
+                             --build only leaves in target/dist/edge what is deployed
   size                       bytes of the wasm and the scripts, as lines of JSON
   dist                       target/dist/site (any static host, any sub-path) and target/dist/npm
   setup                      only install what the commands above need
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Some((&"demo", rest)) => demo::Options::parse(rest).and_then(|options| demo::run(&options)),
         Some((&"test", rest)) => test::run(rest),
         Some((&"bench", rest)) => bench::run(rest),
+        Some((&"edge", rest)) => edge::Options::parse(rest).and_then(|options| edge::run(&options)),
         Some((&"size", [])) => size::run(),
         Some((&"dist", [])) => dist(),
         Some((&"setup", [])) => setup::everything(),

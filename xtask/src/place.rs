@@ -28,6 +28,11 @@ pub(crate) fn npm() -> PathBuf {
     root().join("target/dist/npm")
 }
 
+/// The Worker: its modules, the core's binding for it, and under `bundle` what is deployed.
+pub(crate) fn edge() -> PathBuf {
+    root().join("target/dist/edge")
+}
+
 /// The demo stack and the pictures of it.
 pub(crate) fn demo() -> PathBuf {
     root().join("target/demo")

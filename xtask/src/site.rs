@@ -4,7 +4,7 @@ use crate::setup::node;
 use crate::{Outcome, addresses, place, wasm};
 use std::path::Path;
 
-/// Builds target/dist/site afresh. Any static host can serve it, under any path.
+/// Builds target/dist/site afresh, without the Worker. Any static host can serve it, under any path.
 pub(crate) fn build() -> Outcome {
     let site = place::site();
     let pages = place::root().join("www");
@@ -12,7 +12,7 @@ pub(crate) fn build() -> Outcome {
         return Err(format!("{} has no index.html", pages.display()));
     }
     place::empty(&site)?;
-    let copied = place::copy_tree(&pages, &site, |_| true)?;
+    let copied = place::copy_tree(&pages, &site, |file| !file.starts_with("edge"))?;
     wasm::build(&site)?;
     node::packages()?;
     plot(&site.join("vendor"))?;

@@ -1,14 +1,15 @@
 //! Bytes that a visitor's browser fetches, and the limits on the core's modules.
 
-use crate::{Outcome, place, program, site, wasm};
+use crate::{Outcome, edge, place, program, site, wasm};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Builds the site and measures it.
+/// Builds the site and the Worker, and measures both.
 pub(crate) fn run() -> Outcome {
     site::build()?;
+    edge::build()?;
     measure()
 }
 
@@ -59,15 +60,15 @@ pub(crate) fn measure() -> Outcome {
 }
 
 /// What some files weigh, each compressed by itself as a server would.
-struct Weight {
+pub(crate) struct Weight {
     files: usize,
     raw: usize,
-    gzip: usize,
+    pub(crate) gzip: usize,
     brotli: Option<usize>,
 }
 
 impl Weight {
-    fn of(files: &[PathBuf]) -> Outcome<Self> {
+    pub(crate) fn of(files: &[PathBuf]) -> Outcome<Self> {
         let mut weight = Self {
             files: files.len(),
             raw: 0,
@@ -83,6 +84,18 @@ impl Weight {
     }
 
     fn line(&self, what: &str, module: Option<&wasm::Module>) -> String {
+        let name = module.map_or(String::new(), |module| {
+            format!(r#","module":"{}""#, module.name)
+        });
+        self.described(what, &name, module.map(|module| module.most_gzip))
+    }
+
+    /// The line of something that has a limit.
+    pub(crate) fn limited(&self, what: &str, most_gzip: usize) -> String {
+        self.described(what, "", Some(most_gzip))
+    }
+
+    fn described(&self, what: &str, name: &str, most_gzip: Option<usize>) -> String {
         let Self {
             files,
             raw,
@@ -92,11 +105,8 @@ impl Weight {
         let optional = |name, value: Option<usize>| {
             value.map_or(String::new(), |value| format!(r#","{name}":{value}"#))
         };
-        let name = module.map_or(String::new(), |module| {
-            format!(r#","module":"{}""#, module.name)
-        });
         let brotli = optional("brotli", *brotli);
-        let most = optional("most_gzip", module.map(|module| module.most_gzip));
+        let most = optional("most_gzip", most_gzip);
         format!(
             r#"{{"event":"size","what":"{what}"{name},"files":{files},"raw":{raw},"gzip":{gzip}{brotli}{most}}}"#
         )

@@ -2,8 +2,8 @@
 
 use crate::setup::{self, bindgen, browser, node, numpy, toolchain};
 use crate::tally::Tally;
-use crate::{Outcome, demo, npm, place, program, site, size, wasm};
-use std::path::PathBuf;
+use crate::{Outcome, demo, edge, npm, place, program, site, size, wasm};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use std::time::Instant;
 type Run = fn(&mut Tally) -> Outcome;
 
 /// Name, headline and work of every step, cheap and telling ones first.
-const STEPS: [(&str, &str, Run); 11] = [
+const STEPS: [(&str, &str, Run); 12] = [
     ("setup", "What the tests need", |_| setup::everything()),
     ("format", "Formatting", |_| format()),
     ("clippy", "Lints", |_| clippy()),
@@ -23,8 +23,11 @@ const STEPS: [(&str, &str, Run); 11] = [
         site::build().and_then(|()| npm::build())
     }),
     ("pages", "The pages in headless Chromium", pages),
+    ("edge", "The Worker in its runtime", worker),
     ("demo", "The demo, once", |_| demo::once()),
-    ("size", "Sizes", |_| size::measure()),
+    ("size", "Sizes", |_| {
+        size::measure().and_then(|()| edge::measure())
+    }),
 ];
 
 /// How one step ended.
@@ -182,10 +185,8 @@ fn in_browser(tally: &mut Tally) -> Outcome {
 fn pages(tally: &mut Tally) -> Outcome {
     node::packages()?;
     let browser = browser::ensure()?;
-    let tests: Vec<PathBuf> = place::entries(&place::root().join("tests/web"))?
-        .into_iter()
-        .filter(|path| path.to_string_lossy().ends_with(".test.mjs"))
-        .collect();
+    let mut tests = web_tests()?;
+    tests.retain(|path| !is_of_worker(path));
     if tests.is_empty() {
         nothing(tally, "tests/web/*.test.mjs");
         return Ok(());
@@ -200,6 +201,40 @@ fn pages(tally: &mut Tally) -> Outcome {
         .env("SECTILE", sectile)
         .env("SECTILE_SITE", place::site());
     count(tally, &mut node)
+}
+
+/// Builds the Worker as it is deployed, and runs its tests.
+fn worker(tally: &mut Tally) -> Outcome {
+    edge::build()?;
+    let mut tests = web_tests()?;
+    tests.retain(|path| is_of_worker(path));
+    if tests.is_empty() {
+        nothing(tally, "tests/web/edge-*.test.mjs");
+        return Ok(());
+    }
+    let sectile = demo::build_program()?;
+    let browser = browser::ensure()?;
+    let mut node = program::command("node");
+    // One file at a time: each starts runtimes of its own, and some measure them.
+    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"])
+        .args(tests);
+    node.env("CHROMIUM", browser.chromium)
+        .env("SECTILE", sectile)
+        .env("SECTILE_SITE", place::site());
+    edge::offline(&mut node);
+    count(tally, &mut node)
+}
+
+/// The tests that Node runs.
+fn web_tests() -> Outcome<Vec<PathBuf>> {
+    let mut tests = place::entries(&place::root().join("tests/web"))?;
+    tests.retain(|path| path.to_string_lossy().ends_with(".test.mjs"));
+    Ok(tests)
+}
+
+fn is_of_worker(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with("edge-")
 }
 
 /// The tests that run in a browser; cargo refuses a pattern that names none.

@@ -31,7 +31,16 @@ pub(crate) struct Module {
     pub(crate) most_gzip: usize,
 }
 
-/// All modules.
+/// The module of the Worker. No page takes it: the router, the tables of all layers and the assembly of jobs would
+/// not fit into what a page may fetch.
+pub(crate) const EDGE: Module = Module {
+    feature: "wasm-edge",
+    folder: "pkg/edge",
+    name: "edge",
+    most_gzip: 600_000,
+};
+
+/// The modules of the pages.
 pub(crate) const MODULES: [Module; 3] = [
     Module {
         feature: "wasm-stack",
@@ -55,28 +64,61 @@ pub(crate) const MODULES: [Module; 3] = [
 
 /// The features of all modules, as cargo takes them: what lints and tests of the bindings are built with.
 pub(crate) fn features() -> String {
-    MODULES.map(|module| module.feature).join(",")
+    let pages = MODULES.iter().map(|module| module.feature);
+    pages.chain([EDGE.feature]).collect::<Vec<_>>().join(",")
 }
 
-/// Builds every module, checks what it imports, and writes bindings and types into `pkg` of the site.
+/// Builds every module of the pages, checks what it imports, and writes bindings and types into `pkg` of the site.
 pub(crate) fn build(site: &Path) -> Outcome {
+    place::empty(&site.join("pkg"))?;
+    MODULES
+        .iter()
+        .try_for_each(|module| bound(module, "web", site))
+}
+
+/// Builds the Worker's module into `pkg` of `folder`, with a binding that can be started any number of times.
+pub(crate) fn build_edge(folder: &Path) -> Outcome {
+    place::empty(&folder.join("pkg"))?;
+    bound(&EDGE, "no-modules", folder)?;
+    let binding = folder.join(EDGE.folder).join(format!("{}.js", EDGE.name));
+    let made = factory(&place::read_text(&binding)?)?;
+    place::write(&binding, made.as_bytes())
+}
+
+/// One module with its binding of that kind, in its folder below `to`.
+fn bound(module: &Module, kind: &str, to: &Path) -> Outcome {
     toolchain::wasm_target()?;
     let bindgen = bindgen::ensure()?;
     program::run(&mut program::cargo([
         "fetch", "--quiet", "--locked", "--target", TARGET,
     ]))?;
-    place::empty(&site.join("pkg"))?;
-    for module in &MODULES {
-        let core = compile(module)?;
-        imports::check(&core)?;
-        let mut bind = program::command(&bindgen.cli);
-        bind.args(["--target", "web", "--out-name", module.name, "--out-dir"])
-            .arg(site.join(module.folder))
-            .arg(&core);
-        program::run(&mut bind)?;
-        optimise(&site.join(module.wasm()))?;
-    }
-    Ok(())
+    let core = compile(module)?;
+    imports::check(&core)?;
+    let mut bind = program::command(&bindgen.cli);
+    bind.args(["--target", kind, "--out-name", module.name, "--out-dir"])
+        .arg(to.join(module.folder))
+        .arg(&core);
+    program::run(&mut bind)?;
+    optimise(&to.join(module.wasm()))
+}
+
+/// The binding for classic scripts as a module that exports a function: each call gives classes and functions with
+/// an instance of their own.
+///
+/// A binding that is a module keeps its instance at module level, and an isolate loads a module once: after a trap
+/// nothing could be started there any more. Here what still refers to the lost instance can never reach the new one.
+fn factory(script: &str) -> Outcome<String> {
+    let (start, end) = (
+        "let wasm_bindgen = (function(exports) {",
+        "})({ __proto__: null });",
+    );
+    let body = script.trim_end();
+    body.strip_prefix(start)
+        .and_then(|body| body.strip_suffix(end))
+        .map(|body| format!("export default function binding(exports = {{}}) {{{body}}}\n"))
+        .ok_or_else(|| {
+            "wasm-bindgen's binding for scripts is not the one function that it was".into()
+        })
 }
 
 impl Module {
@@ -204,4 +246,21 @@ fn optimise(file: &Path) -> Outcome {
     program::run(&mut optimise)?;
     fs::rename(&smaller, file)
         .map_err(|error| format!("cannot replace {}: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::factory;
+
+    #[test]
+    fn a_script_becomes_a_function_that_can_be_called_again() {
+        let made = factory(
+            "let wasm_bindgen = (function(exports) {\n    return 1;\n})({ __proto__: null });\n",
+        );
+        assert_eq!(
+            made.as_deref(),
+            Ok("export default function binding(exports = {}) {\n    return 1;\n}\n")
+        );
+        assert!(factory("export default 1;").is_err());
+    }
 }

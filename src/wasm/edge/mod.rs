@@ -1,0 +1,7 @@
+//! The Worker's: the interface over HTTP, opening, and answers that are computed.
+
+mod answer;
+mod asking;
+mod opening;
+mod refusal;
+mod service;

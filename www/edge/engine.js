@@ -1,0 +1,74 @@
+/** One instance of the core, and what is open in it. */
+import binding from '../pkg/edge/edge.js';
+import module from '../pkg/edge/edge_bg.wasm';
+import { CoreError } from '../core/errors.js';
+import { Instance } from '../core/instance.js';
+
+/** Half of what the platform gives an isolate: the other half is JavaScript's, and room to start anew. */
+export const MEMORY = 64 << 20;
+
+/** After a trap all of it is given up at once: who waits is told so, and nothing calls into the instance again. */
+export class Engine {
+  static async start() {
+    const core = binding();
+    const instance = new Instance('the edge', { ...core, default: core }, undefined);
+    await instance.init({ module, memory: MEMORY });
+    return new Engine(core, instance);
+  }
+
+  /** @private */
+  constructor(core, instance) {
+    this.core = core;
+    this.instance = instance;
+    this.lost = false;
+    /** The sources of open datasets, those used last at the end. @type {Map<string, any[]>} */
+    this.sources = new Map();
+    /** What is being done for all who want it. @type {Map<string, Promise<any>>} */
+    this.flights = new Map();
+    /** @type {Set<(reason: Error) => void>} */
+    this.waiting = new Set();
+  }
+
+  /** Waits for work, but not longer than that and not longer than the instance lives: a trap settles no promise. */
+  within(milliseconds, work) {
+    return new Promise((resolve, reject) => {
+      const late = new CoreError('busy', `it was not done within ${milliseconds / 1000} s; ask again`);
+      const timer = setTimeout(reject, milliseconds, late);
+      this.waiting.add(reject);
+      work.then(resolve, reject).finally(() => {
+        clearTimeout(timer);
+        this.waiting.delete(reject);
+      });
+    });
+  }
+
+  /** Does a thing once for all who want it at the same time. @param {string} what @param {() => Promise<any>} work */
+  once(what, work) {
+    let flight = this.flights.get(what);
+    if (!flight) {
+      flight = work().finally(() => this.flights.delete(what));
+      this.flights.set(what, flight);
+    }
+    return flight;
+  }
+
+  /** A job of the core that refuses to go on once the instance is lost. */
+  guarded(job) {
+    const call = (name) => (...given) => {
+      if (this.lost) throw gone();
+      return job[name](...given);
+    };
+    return new Proxy(job, { get: (_, name) => call(name) });
+  }
+
+  /** Gives the instance up. */
+  retire() {
+    this.lost = true;
+    this.instance.retire();
+    for (const reject of this.waiting) reject(gone());
+  }
+}
+
+function gone() {
+  return new CoreError('retired', 'the core has stopped and is started anew; ask again');
+}

@@ -1,0 +1,78 @@
+/** What one isolate may hold: linear memory by plan, and bytes of JavaScript by count. */
+import { CoreError } from '../core/errors.js';
+
+/** Longest that anything may keep its place: a request whose client has gone may never come to give it back. */
+const LEASE = 60_000;
+
+/** Lets work in while what all of it plans to hold fits; the rest waits in the order in which it came. */
+export class Gate {
+  /** @param {number} room bytes @param {{most: number, wait: number}} queue its length, and the longest wait in ms */
+  constructor(room, { most, wait }) {
+    Object.assign(this, { room, most, wait });
+    /** @type {Map<object, {bytes: number, until: number}>} */
+    this.inside = new Map();
+    /** @type {{bytes: number, admit: () => void}[]} */
+    this.queue = [];
+    this.peak = 0;
+  }
+
+  /** Bytes of all that is inside. */
+  get held() {
+    let sum = 0;
+    for (const [pass, { bytes, until }] of this.inside) {
+      if (until < Date.now()) this.inside.delete(pass);
+      else sum += bytes;
+    }
+    return sum;
+  }
+
+  /**
+   * Waits for room.
+   * @param {number} bytes
+   * @returns {Promise<() => void>} gives the place back; calling it again does nothing
+   */
+  async enter(bytes) {
+    if (this.queue.length > 0 || this.held + bytes > this.room) {
+      if (bytes > this.room || this.queue.length >= this.most) throw busy();
+      await this.turn(bytes);
+    }
+    return this.hold(bytes);
+  }
+
+  /** Counts bytes that are there already, whether there is room or not; otherwise as {@link enter}. @param {number} bytes */
+  hold(bytes) {
+    const pass = {};
+    this.inside.set(pass, { bytes, until: Date.now() + LEASE });
+    this.peak = Math.max(this.peak, this.held);
+    return () => {
+      if (this.inside.delete(pass)) this.next();
+    };
+  }
+
+  /** @private */
+  turn(bytes) {
+    return new Promise((resolve, reject) => {
+      const place = { bytes, admit: () => (clearTimeout(timer), resolve(undefined)) };
+      const timer = setTimeout(() => {
+        this.queue = this.queue.filter((other) => other !== place);
+        reject(busy());
+        this.next();
+      }, this.wait);
+      this.queue.push(place);
+    });
+  }
+
+  /** @private */
+  next() {
+    let free = this.room - this.held;
+    while (this.queue.length > 0 && this.queue[0].bytes <= free) {
+      const { bytes, admit } = this.queue.shift();
+      free -= bytes;
+      admit();
+    }
+  }
+}
+
+function busy() {
+  return new CoreError('busy', 'this place computes as much as it can hold; ask again in a moment');
+}
