@@ -153,7 +153,7 @@ proptest! {
         let failed = [bad, silent].map(|shard| format!("failed/{shard:05}.json"));
         let mut expected: Vec<String> = (1..=4)
             .filter(|shard| ![bad, silent].contains(shard))
-            .flat_map(|shard| [format!("parts/{shard:05}"), format!("parts/{shard:05}.images")])
+            .map(|shard| format!("parts/{shard:05}"))
             .chain(["job.json".to_owned(), "sent".to_owned()])
             .chain(failed.clone())
             .collect();

@@ -141,7 +141,6 @@ fn keys_come_back_and_strangers_are_none() {
         Key::Done,
         Key::Part(1),
         Key::Part(10_000),
-        Key::Pictures(7),
         Key::Retry(Task::Shard(3)),
         Key::Retry(Task::Assemble),
         Key::Failed(Task::Shard(3)),
@@ -181,6 +180,7 @@ fn documents_come_back_and_damaged_ones_are_refused() {
         asked(r#"{"type":"annotation","molecules":"lipids","adducts":["+H","+Na"]}"#),
         "0.1.0",
         estimate,
+        "{\"shards\":12}\n",
     );
     let text = document.to_json();
     assert_eq!(

@@ -64,7 +64,7 @@ impl World {
             ..Estimate::default()
         };
         Self {
-            document: Document::new("demo@01234567", asked, "0.1.0", estimate),
+            document: Document::new("demo@01234567", asked, "0.1.0", estimate, "{}"),
             bucket: BTreeMap::new(),
             queue: Vec::new(),
             dead: Vec::new(),
@@ -202,9 +202,6 @@ impl World {
         match task {
             Task::Shard(shard) => {
                 let body = format!("rows of shard {shard}");
-                if self.document.asked.kind() == "annotation" {
-                    host.writes.push_back((Key::Pictures(shard), body.clone()));
-                }
                 host.writes.push_back((Key::Part(shard), body));
             }
             Task::Assemble => {

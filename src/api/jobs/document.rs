@@ -47,6 +47,9 @@ pub struct Document {
     pub shards: u32,
     /// What it was expected to cost.
     pub estimate: Estimate,
+    /// All that its parts depend on, as [`results::stack`](crate::results::stack::Description) or
+    /// [`results::shards`](crate::results::shards::Description) writes it down.
+    pub work: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -58,12 +61,13 @@ struct Written {
     program: String,
     asked: Value,
     estimate: Estimate,
+    work: String,
 }
 
 impl Document {
     /// The document of a job over `dataset` (`name@version`), planned so.
     #[must_use]
-    pub fn new(dataset: &str, asked: Asked, program: &str, estimate: Estimate) -> Self {
+    pub fn new(dataset: &str, asked: Asked, program: &str, estimate: Estimate, work: &str) -> Self {
         Self {
             id: Id::new(dataset, &asked, program),
             dataset: dataset.to_owned(),
@@ -71,6 +75,7 @@ impl Document {
             asked,
             shards: estimate.shards,
             estimate,
+            work: work.to_owned(),
         }
     }
 
@@ -84,6 +89,7 @@ impl Document {
             program: self.program.clone(),
             asked: self.asked.to_value(),
             estimate: self.estimate,
+            work: self.work.clone(),
         };
         let mut text = serde_json::to_string(&written).unwrap_or_default();
         text.push('\n');
@@ -113,7 +119,13 @@ impl Document {
         if !(1..=MOST_SHARDS).contains(&written.estimate.shards) {
             return Err(refused(format!("{} shards", written.estimate.shards)));
         }
-        let read = Self::new(&written.dataset, asked, &written.program, written.estimate);
+        let read = Self::new(
+            &written.dataset,
+            asked,
+            &written.program,
+            written.estimate,
+            &written.work,
+        );
         if read.id != *id || written.id != id.as_str() {
             return Err(refused("it is about another job".to_owned()));
         }

@@ -26,7 +26,7 @@ pub enum Effect {
     Delete(Vec<Key>),
     /// Puts messages into the queue.
     Send(Vec<Message>),
-    /// Computes a shard and writes its part, pictures first; then goes on with the list.
+    /// Computes a shard and writes its part, if there is none; then goes on with the list.
     Compute(u32),
     /// Writes all results out of the parts, and then `done.json`; then goes on with the list.
     Assemble,
@@ -88,7 +88,6 @@ impl Effect {
                 "do": "compute",
                 "shard": shard,
                 "part": Key::Part(*shard).of(job),
-                "pictures": Key::Pictures(*shard).of(job),
             }),
             Self::Assemble => json!({ "do": "assemble", "done": Key::Done.of(job) }),
             Self::Look => json!({ "do": "look" }),

@@ -31,8 +31,6 @@ pub struct Held {
     pub done: bool,
     /// Finished shards.
     pub parts: BTreeSet<u32>,
-    /// Shards whose pictures are there.
-    pub pictures: BTreeSet<u32>,
     /// What was put back, and is to be tried again.
     pub retries: BTreeSet<Task>,
     /// What was given up.
@@ -60,9 +58,6 @@ impl Held {
                 self.parts.insert(shard);
                 self.spent.requests = self.spent.requests.saturating_add(spent.requests);
                 self.spent.bytes = self.spent.bytes.saturating_add(spent.bytes);
-            }
-            Some(Key::Pictures(shard)) => {
-                self.pictures.insert(shard);
             }
             Some(Key::Retry(task)) => {
                 self.retries.insert(task);
@@ -100,10 +95,9 @@ impl Held {
     #[must_use]
     pub fn working(&self) -> Vec<Key> {
         let parts = self.parts.iter().copied().map(Key::Part);
-        let pictures = self.pictures.iter().copied().map(Key::Pictures);
         let retries = self.retries.iter().copied().map(Key::Retry);
         let failed = self.failed.iter().copied().map(Key::Failed);
-        parts.chain(pictures).chain(retries).chain(failed).collect()
+        parts.chain(retries).chain(failed).collect()
     }
 
     /// Results, finished or not.

@@ -5,7 +5,6 @@
 //! | `job.json` | the [document](super::document::Document): what was asked, and how it is cut |
 //! | `sent` | all messages are in the queue |
 //! | `parts/{k:05}` | what shard k has found; it is there when the shard is finished |
-//! | `parts/{k:05}.images` | the pictures of shard k, written before the former |
 //! | `retries/{k:05}.json` | why shard k was put back last |
 //! | `failed/{k:05}.json`, `failed/assembly.json` | why it was given up |
 //! | `cancelled` | everything is being removed |
@@ -32,8 +31,6 @@ pub enum Key {
     Done,
     /// A finished shard.
     Part(u32),
-    /// The pictures of a shard.
-    Pictures(u32),
     /// Why a piece of work was put back.
     Retry(Task),
     /// Why it was given up.
@@ -64,7 +61,6 @@ impl Key {
             Self::Cancelled => "cancelled".to_owned(),
             Self::Done => "done.json".to_owned(),
             Self::Part(shard) => format!("parts/{shard:05}"),
-            Self::Pictures(shard) => format!("parts/{shard:05}.images"),
             Self::Retry(task) => format!("retries/{}.json", work(*task)),
             Self::Failed(task) => format!("failed/{}.json", work(*task)),
             Self::Result(name) => name.clone(),
@@ -81,9 +77,7 @@ impl Key {
             "cancelled" => Self::Cancelled,
             "done.json" => Self::Done,
             _ => {
-                if let Some(shard) = in_folder("parts/", ".images") {
-                    Self::Pictures(number(shard)?)
-                } else if let Some(shard) = in_folder("parts/", "") {
+                if let Some(shard) = in_folder("parts/", "") {
                     Self::Part(number(shard)?)
                 } else if let Some(task) = in_folder("retries/", ".json") {
                     Self::Retry(named(task)?)

@@ -10,20 +10,26 @@
 //! ([`give_up`](step::give_up)). There is no scheduler and no state but the bucket's, so that a message may come twice, out
 //! of order, or to a host that has just been started, and the same keys with the same bytes are there in the end.
 //!
+//! What is computed is in [`shard`] and [`assembly`], what it costs in [`plan`].
+//!
 //! A job's [id](id::Id) is a digest of dataset, request and program version; a part, and every result, are functions of these.
 //! Results are the bytes that the command line writes for the same sources: `sectile median` names its exposures in
 //! `HISTORY` as they were given, without a query; a host names a source by its `url` in the catalog. So the command, run in
 //! the folder that the bucket is a copy of, with the urls as arguments, writes the same file.
 
 pub mod ask;
+pub mod assembly;
 pub mod begin;
 pub mod document;
 pub mod effect;
 pub mod held;
 pub mod id;
 pub mod keys;
+pub mod list;
 pub mod message;
+pub mod plan;
 pub mod progress;
+pub mod shard;
 pub mod step;
 
 /// Most shards of a job: the listing of one has to be looked at after each.

@@ -155,9 +155,6 @@ fn own(task: Task, held: &Held) -> Vec<Key> {
             if held.parts.contains(&shard) {
                 keys.push(Key::Part(shard));
             }
-            if held.pictures.contains(&shard) {
-                keys.push(Key::Pictures(shard));
-            }
         }
         Task::Assemble => {
             // `done.json` before what it promises.
