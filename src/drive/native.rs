@@ -95,6 +95,19 @@ impl Source {
         })
     }
 
+    /// Opens a local file that errors are to call by another name than its path.
+    ///
+    /// # Errors
+    /// [`Error::Io`] for a file that is missing, may not be read or is no regular file.
+    pub fn file(path: &Path, name: &str, options: &Options) -> Result<Self, Error> {
+        Ok(Self {
+            name: name.to_owned(),
+            place: Place::File(path.to_owned()),
+            options: options.clone(),
+            known: Mutex::new(file::inspect(name, path)?),
+        })
+    }
+
     /// A file that a job writes and reads back: it may not be there yet, and it grows.
     ///
     /// No version of it is told from another, and its reads count as neither requests nor bytes
