@@ -77,9 +77,11 @@
 //! | [`ion`] | images, spectra, packing | the formats |
 //! | [`raster`], [`png`], [`npy`] | values to pictures and files | `stack` |
 //! | [`results`] | annotations as tables and files | `ion`, `png` |
+//! | [`api`] | requests over HTTP to answers, decided without I/O | all of those |
 //! | [`drive`] | what an answer means; files and HTTP natively | `job` |
 //! | `wasm`, `cli` | the bindings and the program | all |
 
+pub mod api;
 pub mod budget;
 mod crc;
 pub mod drive;

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every room of the library and the rooms it may name.
-const ROOMS: [(&str, &[&str]); 18] = [
+const ROOMS: [(&str, &[&str]); 19] = [
     ("error", &[]),
     ("crc", &[]),
     ("little", &[]),
@@ -31,6 +31,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ("npy", TILE),
     ("png", TILE),
     ("results", RESULT),
+    ("api", INTERFACE),
     ("wasm", EVERYTHING),
 ];
 const FORMAT: &[&str] = &["error", "crc", "little", "range", "budget", "job"];
@@ -49,9 +50,13 @@ const RESULT: &[&str] = &[
     "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
     "stack", "ion", "raster", "npy", "png",
 ];
+const INTERFACE: &[&str] = &[
+    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
+    "stack", "ion", "raster", "npy", "png", "results",
+];
 const EVERYTHING: &[&str] = &[
     "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
-    "stack", "ion", "raster", "npy", "png", "results", "drive",
+    "stack", "ion", "raster", "npy", "png", "results", "drive", "api",
 ];
 
 /// Rooms of the program, which stands on the whole library.
