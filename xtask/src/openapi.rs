@@ -37,7 +37,9 @@ pub(crate) fn own() -> Outcome {
     ready(&mut server, port)?;
     let checked = check(&format!("http://127.0.0.1:{port}"));
     if let Some(status) = server.ended() {
-        return Err(format!("`sectile serve` ended while it was tested ({status})"));
+        return Err(format!(
+            "`sectile serve` ended while it was tested ({status})"
+        ));
     }
     checked
 }

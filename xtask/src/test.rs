@@ -18,9 +18,11 @@ const STEPS: [(&str, &str, Run); 12] = [
     ("layers", "Layers of the source tree", |_| layers()),
     ("native", "Native tests", native),
     ("docs", "Examples and links of the documentation", docs),
-    ("openapi", "The HTTP interface against its OpenAPI document", |_| {
-        openapi::own()
-    }),
+    (
+        "openapi",
+        "The HTTP interface against its OpenAPI document",
+        |_| openapi::own(),
+    ),
     ("wasm", "WebAssembly tests in headless Chromium", in_browser),
     ("dist", "The site and the npm package", |_| {
         site::build().and_then(|()| npm::build())

@@ -101,6 +101,15 @@ pub struct Catalog {
     /// The stacks' pointing or scale may differ.
     #[arg(long)]
     pub ignore_wcs: bool,
+    /// The stacks' units may differ.
+    #[arg(long)]
+    pub ignore_units: bool,
+    /// Leave out pixels of the stacks that this HDU of each exposure's own file flags, such as DQ.
+    #[arg(long, value_name = "HDU")]
+    pub mask: Option<Selection>,
+    /// Which pixels the mask leaves out: those with one of these bits.
+    #[arg(long, value_name = "BITS", default_value_t = 1, requires = "mask", value_parser = clap::value_parser!(u32).range(1..))]
+    pub mask_bits: u32,
     /// A list of molecules for annotating a store: DATASET:NAME=FILE below DIR.
     #[arg(long, value_name = "DATASET:NAME=FILE", value_parser = parse_named)]
     pub molecules: Vec<Named>,
@@ -109,7 +118,7 @@ pub struct Catalog {
     pub analyzer: Option<String>,
     /// The stores' resolving power at m/z 200.
     #[arg(long, value_name = "R")]
-    pub resolving_power: Option<u32>,
+    pub resolving_power: Option<f64>,
     /// Let the Worker run jobs of these datasets.
     #[arg(long)]
     pub jobs: bool,

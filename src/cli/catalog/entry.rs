@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use md5::{Digest, Md5};
+use md5::{Digest as _, Md5};
+use sectile::api::catalog::image_to_json;
+use sectile::budget;
 use sectile::drive::native::{Options, Run, Source, walk, walk_all};
 use sectile::fits::Image;
 use sectile::fits::walk::Walk;
@@ -75,12 +77,15 @@ fn stack(
     for ((url, source), image) in urls.iter().zip(&sources).zip(&images) {
         interrupt::check()?;
         let mut exposure = described(arguments, url, source)?;
-        exposure.insert("image".into(), sectile::api::opened::image_to_json(image));
+        // Where the mask lies only the headers say; they are read then.
+        if arguments.mask.is_none() && exposure.contains_key("size") {
+            exposure.insert("image".into(), image_to_json(image));
+        }
         exposures.push(Value::Object(exposure));
     }
     let rules = Rules {
         ignore_wcs: arguments.ignore_wcs,
-        ..Rules::default()
+        ignore_units: arguments.ignore_units,
     };
     for warning in &Stack::open(images, rules)?.warnings {
         report.warn(warning);
@@ -96,6 +101,13 @@ fn stack(
     }
     if arguments.ignore_wcs {
         entry.insert("ignore_wcs".into(), json!(true));
+    }
+    if arguments.ignore_units {
+        entry.insert("ignore_units".into(), json!(true));
+    }
+    if let Some(hdu) = &arguments.mask {
+        let mask = json!({ "hdu": hdu.to_string(), "bits": arguments.mask_bits });
+        entry.insert("mask".into(), mask);
     }
     Ok(entry)
 }
@@ -131,7 +143,7 @@ fn ions(arguments: &Catalog, name: &str, tally: &mut Tally) -> Result<Map<String
         .find(|store| store.name == name)
         .ok_or_else(|| Failure::usage(format!("{name}: no --ions names its store")))?;
     let source = open(&arguments.folder, &store.value)?;
-    let mut head = Open::new(source.name());
+    let mut head = Open::new(source.name(), budget::DEFAULT);
     walk(&source, &mut head, tally)?;
     let mut entry = Map::new();
     entry.insert("type".into(), json!("ions"));
@@ -230,7 +242,11 @@ fn md5_of(path: &Path) -> Result<String> {
             Err(error) => return Err(unread(&error)),
         }
     }
-    let digits: String = sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = sum
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     Ok(format!("\"{digits}\""))
 }
 

@@ -6,7 +6,7 @@ mod pattern;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sectile::api::catalog::{Allow, Catalog as Checked};
+use sectile::api::catalog::{Allow, Catalog as Checked, Dataset, FILE, Kind};
 use sectile::job::Tally;
 use serde_json::{Map, Value, json};
 
@@ -15,13 +15,7 @@ use crate::cli::failure::{Failure, Result};
 use crate::cli::interrupt;
 use crate::cli::output::name_finally;
 use crate::cli::output::place::{FRESH, beside};
-use crate::cli::report::{Report, size};
-
-/// The catalog's name in a folder and in a bucket.
-pub const NAME: &str = "sectile.json";
-
-/// Bytes of the longest catalog that is read: thousands of exposures with their headers.
-pub const LONGEST: usize = 64 << 20;
+use crate::cli::report::Report;
 
 /// Runs `sectile catalog`.
 pub fn run(arguments: &Catalog, report: &mut Report) -> Result<()> {
@@ -33,7 +27,7 @@ pub fn run(arguments: &Catalog, report: &mut Report) -> Result<()> {
     let path = arguments
         .output
         .clone()
-        .unwrap_or_else(|| arguments.folder.join(NAME));
+        .unwrap_or_else(|| arguments.folder.join(FILE));
     let mut catalog = load(&path)?;
     let mut tally = Tally::default();
     let changed = names(&arguments.stacks, &arguments.ions);
@@ -47,7 +41,9 @@ pub fn run(arguments: &Catalog, report: &mut Report) -> Result<()> {
     let datasets = member(&mut catalog, "datasets", || json!({}))?;
     for name in &arguments.removed {
         if datasets.remove(name).is_none() {
-            report.warn(&format!("{name}: there is no such dataset, so none is removed"));
+            report.warn(&format!(
+                "{name}: there is no such dataset, so none is removed"
+            ));
         }
     }
     datasets.extend(entries);
@@ -55,14 +51,19 @@ pub fn run(arguments: &Catalog, report: &mut Report) -> Result<()> {
     let allow = Allow {
         private_origins: arguments.allow_private_origins,
     };
-    let checked = Checked::parse(&bytes, allow)
-        .map_err(|problem| Failure::input("catalog", format!("{}: {problem}", path.display())))?;
+    let checked = Checked::parse(&bytes, allow)?;
+    // What was there before may be faulty for reasons of its own; what is new may not.
+    let mut faulty = checked.faulty.iter();
+    if let Some(faulty) = faulty.find(|faulty| changed.contains(faulty.name.as_str())) {
+        let what = format!("{}: {}", faulty.name, faulty.reason);
+        return Err(Failure::input("catalog", what));
+    }
     let is_changed =
         !changed.is_empty() || !arguments.removed.is_empty() || !arguments.origins.is_empty();
     if is_changed {
         write(&path, &bytes)?;
     }
-    tell(&checked, &changed, report);
+    tell(&checked, report);
     report.done_with(
         &tally,
         json!({ "catalog": path.to_string_lossy(), "written": is_changed, "bytes": bytes.len() }),
@@ -90,7 +91,10 @@ fn belongs_to_one(arguments: &Catalog, made: &BTreeSet<&str>) -> Result<()> {
     if ions.len() < arguments.ions.len() {
         return Err(Failure::usage("--ions: a dataset has one store"));
     }
-    let titled = arguments.titles.iter().map(|title| ("--title", title.name.as_str()));
+    let titled = arguments
+        .titles
+        .iter()
+        .map(|title| ("--title", title.name.as_str()));
     let listed = arguments.molecules.iter().map(|list| {
         let dataset = list.name.split(':').next().unwrap_or_default();
         ("--molecules", dataset)
@@ -123,7 +127,10 @@ fn load(path: &Path) -> Result<Map<String, Value>> {
 
 fn no_catalog(path: &Path, why: &str) -> Failure {
     let path = path.display();
-    Failure::input("catalog", format!("{path}: this is no catalog: {why}; move it away"))
+    Failure::input(
+        "catalog",
+        format!("{path}: this is no catalog: {why}; move it away"),
+    )
 }
 
 /// A member that is an object; made if it is not there.
@@ -144,7 +151,10 @@ fn origins(catalog: &mut Map<String, Value>, more: &[String]) -> Result<()> {
     }
     let value = catalog.entry("origins").or_insert_with(|| json!([]));
     let Value::Array(known) = value else {
-        return Err(Failure::input("catalog", "the catalog's origins are no list"));
+        return Err(Failure::input(
+            "catalog",
+            "the catalog's origins are no list",
+        ));
     };
     for origin in more {
         let origin = json!(origin.trim_end_matches('/'));
@@ -171,6 +181,49 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Says what the catalog holds.
-fn tell(catalog: &Checked, changed: &BTreeSet<&str>, report: &Report) {
-    let _ = (catalog, changed, report, size);
+fn tell(catalog: &Checked, report: &Report) {
+    for dataset in &catalog.datasets {
+        let (kind, files) = kind(dataset);
+        report.event(
+            "dataset",
+            json!({
+                "name": dataset.name,
+                "type": kind,
+                "title": dataset.title,
+                "files": files,
+                "private": dataset.token.is_some(),
+                "jobs": dataset.jobs,
+            }),
+        );
+        let files = if files == 1 {
+            "1 file".to_owned()
+        } else {
+            format!("{files} files")
+        };
+        let private = if dataset.token.is_some() {
+            ", private"
+        } else {
+            ""
+        };
+        let jobs = if dataset.jobs { ", jobs" } else { "" };
+        let title = dataset.title.as_deref().map(|title| format!("  {title}"));
+        let title = title.unwrap_or_default();
+        report.line(&format!(
+            "{}: {kind}, {files}{private}{jobs}{title}",
+            dataset.name
+        ));
+    }
+    for faulty in &catalog.faulty {
+        report.warn(&format!("{}: {}", faulty.name, faulty.reason));
+    }
+    if catalog.datasets.is_empty() {
+        report.line("the catalog declares no dataset; --stack and --ions add one");
+    }
+}
+
+fn kind(dataset: &Dataset) -> (&'static str, usize) {
+    match &dataset.kind {
+        Kind::Stack(stack) => ("stack", stack.exposures.len()),
+        Kind::Ions(_) => ("ions", 1),
+    }
 }

@@ -79,7 +79,8 @@ fn joined(parent: &str, name: &str) -> String {
 
 /// Whether a name fits a pattern: one pass, going back to the last `*` only.
 fn fits(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {
@@ -130,7 +131,14 @@ mod tests {
     #[test]
     fn only_files_below_are_named() {
         let folder = tempfile::tempdir().expect("a folder");
-        for path in ["b/2.fits", "b/1.fits", "b/.h.fits", "a/1.fits", "c.fits", "a/x/1.fits"] {
+        for path in [
+            "b/2.fits",
+            "b/1.fits",
+            "b/.h.fits",
+            "a/1.fits",
+            "c.fits",
+            "a/x/1.fits",
+        ] {
             let path = folder.path().join(path);
             std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
             std::fs::write(path, "").expect("written");
