@@ -56,7 +56,7 @@ fn data(sectile: &Path, folder: &Path) -> Outcome {
         "catalog",
         ".",
         "--stack",
-        "sky=*.fits",
+        "sky=exposure_*.fits",
         "--ions",
         "tissue=tissue.sectile",
     ])
