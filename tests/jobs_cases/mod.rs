@@ -1,0 +1,4 @@
+mod decisions;
+mod interleavings;
+mod texts;
+mod world;
