@@ -12,6 +12,7 @@
 //! What one request means is written in one canonical form, whatever its spelling; it is the key of the cache and, with
 //! the version of the program, the entity tag.
 
+pub mod answer;
 pub mod canonical;
 pub mod catalog;
 pub mod conditions;
@@ -21,6 +22,7 @@ pub mod job;
 pub mod jobs;
 pub mod layer;
 pub mod limits;
+pub mod opened;
 pub mod openapi;
 pub mod path;
 pub mod problem;
@@ -28,6 +30,7 @@ pub mod query;
 pub mod reply;
 pub mod request;
 pub mod route;
+pub mod service;
 pub mod version;
 
 pub use layer::Layer;

@@ -86,6 +86,22 @@ pub fn percentile<T: Sample>(values: &[T], percent: f64) -> Result<Option<f64>> 
     Ok(pick(&mut finite(values), percent))
 }
 
+/// The same of values that may be put in another order, which takes no memory.
+///
+/// # Errors
+/// As [`percentile`].
+pub fn percentile_of<T: Sample>(values: &mut [T], percent: f64) -> Result<Option<f64>> {
+    let percent = check(percent)?;
+    let mut finite = 0;
+    for at in 0..values.len() {
+        if values[at].wide().is_finite() {
+            values.swap(at, finite);
+            finite += 1;
+        }
+    }
+    Ok(pick(&mut values[..finite], percent))
+}
+
 /// Limits at two percentiles, in either order; see [`percentile`].
 ///
 /// # Errors
@@ -130,7 +146,7 @@ fn check(percent: f64) -> Result<f64> {
     clippy::cast_precision_loss,
     reason = "a place in a slice, at most its length"
 )]
-fn pick(values: &mut [f64], percent: f64) -> Option<f64> {
+fn pick<T: Sample>(values: &mut [T], percent: f64) -> Option<f64> {
     if values.is_empty() {
         return None;
     }
@@ -138,12 +154,11 @@ fn pick(values: &mut [f64], percent: f64) -> Option<f64> {
     let place = percent / 100.0 * last as f64;
     let below = (place.floor() as usize).min(last);
     let part = place - below as f64;
-    let (_, &mut lower, above) = values.select_nth_unstable_by(below, f64::total_cmp);
-    let upper = above
-        .iter()
-        .copied()
-        .min_by(f64::total_cmp)
-        .unwrap_or(lower);
+    let (_, lower, above) =
+        values.select_nth_unstable_by(below, |a, b| a.wide().total_cmp(&b.wide()));
+    let lower = lower.wide();
+    let above = above.iter().map(|value| value.wide());
+    let upper = above.min_by(f64::total_cmp).unwrap_or(lower);
     // From the nearer end, so that both ends are met exactly and nothing lies outside them.
     let step = upper - lower;
     Some(if step.is_infinite() {

@@ -88,7 +88,10 @@ pub fn to_json(image: &Image) -> Value {
 }
 
 /// Reads the member `image` of the file `file` of `size` bytes.
-pub(super) fn from_json(value: &Value, file: &str, size: u64) -> Result<Image, String> {
+///
+/// # Errors
+/// What is wrong with it, naming the member.
+pub fn from_json(value: &Value, file: &str, size: u64) -> Result<Image, String> {
     let read = Written::deserialize(value);
     let image = read.map_err(|error| format!("`image`: {error}"))?;
     let wrong = |what: &str| Err(format!("`image`: {what}"));

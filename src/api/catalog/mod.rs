@@ -28,7 +28,7 @@ use crate::fits::hdu::Selection;
 use crate::ion::isotope::Analyzer;
 
 pub use entry::BUILT_IN;
-pub use image::to_json as image_to_json;
+pub use image::{from_json as image_from_json, to_json as image_to_json};
 pub use token::Token;
 pub use url::{Allow, Origin};
 

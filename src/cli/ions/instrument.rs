@@ -1,13 +1,10 @@
 //! The instrument that isotope patterns are made for: as asked, as the store says, or the usual one.
 
-use sectile::ion::isotope::{Analyzer, Instrument};
+use sectile::ion::isotope::{Analyzer, Instrument, USUAL_POWER, stated_power};
 use serde_json::{Value, json};
 
 use crate::cli::arguments::Resolving;
 use crate::cli::failure::{Failure, Result};
-
-/// The resolving power at m/z 200, where nothing says another.
-const USUAL: f64 = 140_000.0;
 
 /// Where a setting comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +57,7 @@ pub fn choose(asked: &Resolving, stated: Option<&str>) -> Result<Chosen> {
     let (power, power_from) = match (asked.resolving_power, stated.and_then(stated_power)) {
         (Some(power), _) => (power, Origin::Asked),
         (None, Some(power)) => (power, Origin::Stated),
-        (None, None) => (USUAL, Origin::Usual),
+        (None, None) => (USUAL_POWER, Origin::Usual),
     };
     Ok(Chosen {
         instrument: Instrument::new(analyzer, power)?,
@@ -77,21 +74,6 @@ pub fn analyzer(name: &str) -> Result<Analyzer> {
             "--analyzer {name:?} is none that is known; write tof, orbitrap or fticr"
         ))
     })
-}
-
-/// The resolving power at m/z 200 in a text as "…, resolving power 140,000 at m/z 200".
-fn stated_power(text: &str) -> Option<f64> {
-    let text = text.to_ascii_lowercase();
-    let (_, rest) = text.split_once("resolving power")?;
-    let rest = rest.trim_start_matches([' ', ':', '=']);
-    let end = rest
-        .find(|c: char| !(c.is_ascii_digit() || c == ','))
-        .unwrap_or(rest.len());
-    let (number, place) = rest.split_at(end);
-    let place = place.trim_start();
-    let elsewhere = place.starts_with("at m/z") && !place.starts_with("at m/z 200");
-    let power: f64 = number.replace(',', "").parse().ok()?;
-    (!elsewhere && (1000.0..=1e8).contains(&power)).then_some(power)
 }
 
 impl Chosen {
@@ -176,13 +158,5 @@ mod tests {
             resolving_power: None,
         };
         assert!(choose(&asked, None).unwrap_err().message.contains("fticr"));
-    }
-
-    #[test]
-    fn a_power_elsewhere_than_at_200_is_not_taken() {
-        assert_eq!(stated_power("Resolving power: 120000"), Some(120_000.0));
-        assert_eq!(stated_power("resolving power 120000 at m/z 400"), None);
-        assert_eq!(stated_power("resolving power high"), None);
-        assert_eq!(stated_power("resolving power 7"), None);
     }
 }

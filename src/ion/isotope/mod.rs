@@ -13,9 +13,11 @@ mod gauss;
 mod instrument;
 mod peaks;
 mod spread;
+mod stated;
 mod walk;
 
 pub use instrument::{Analyzer, BASE_MZ, FWHM_IN_SIGMA, Instrument};
+pub use stated::{USUAL_POWER, stated_power};
 
 use crate::error::{Error, Result};
 use crate::ion::formula::Composition;
