@@ -14,7 +14,11 @@ use super::service::ServerFacts;
 /// The document; datasets that are not private are named as examples.
 #[must_use]
 pub fn document(catalog: &Catalog, facts: &ServerFacts) -> Value {
-    let server = if facts.base.is_empty() { "/" } else { &facts.base };
+    let server = if facts.base.is_empty() {
+        "/"
+    } else {
+        &facts.base
+    };
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -54,12 +58,8 @@ A tile is a 16-bit grey PNG: 0 is no data, else the value is BZERO + BSCALE * co
 
 /// Parameters by name.
 fn parameters(catalog: &Catalog) -> Value {
-    let path = |name: &str, schema: Value, what: &str| {
-        json!({"name": name, "in": "path", "required": true, "schema": schema, "description": what})
-    };
-    let query = |name: &str, schema: Value, what: &str| {
-        json!({"name": name, "in": "query", "schema": schema, "description": what})
-    };
+    let path = |name: &str, schema: Value, what: &str| json!({"name": name, "in": "path", "required": true, "schema": schema, "description": what});
+    let query = |name: &str, schema: Value, what: &str| json!({"name": name, "in": "query", "schema": schema, "description": what});
     let index = json!({"type": "integer", "minimum": 0});
     let mut dataset = path(
         "dataset",
@@ -71,13 +71,21 @@ fn parameters(catalog: &Catalog) -> Value {
         json!({"type": "string", "pattern": schemas::LAYER, "maxLength": 200}),
         "`median`, `count`, `frame-1` …; `mz-885.5498`, `C47H83O13P-H`.",
     );
-    dataset["examples"] = examples(catalog.datasets.iter().filter(|one| one.token.is_none()).map(
-        |one| (one.name.as_str(), one.name.as_str()),
-    ));
+    dataset["examples"] = examples(
+        catalog
+            .datasets
+            .iter()
+            .filter(|one| one.token.is_none())
+            .map(|one| (one.name.as_str(), one.name.as_str())),
+    );
     let kinds = catalog.datasets.iter().map(|one| &one.kind);
     let stacks = kinds.clone().any(|kind| matches!(kind, Kind::Stack(_)));
     let ions = kinds.clone().any(|kind| matches!(kind, Kind::Ions(_)));
-    let of_stack = [("median", "median"), ("count", "count"), ("frame", "frame-1")];
+    let of_stack = [
+        ("median", "median"),
+        ("count", "count"),
+        ("frame", "frame-1"),
+    ];
     let of_ions = [("mz", "mz-885.5498"), ("ion", "C47H83O13P-H")];
     let of_stack = of_stack.into_iter().filter(|_| stacks || !ions);
     layer["examples"] = examples(of_stack.chain(of_ions.into_iter().filter(|_| ions || !stacks)));
@@ -110,7 +118,9 @@ fn responses() -> Value {
     let mut all = Map::new();
     for (_, status, _) in CODES {
         let codes = CODES.iter().filter(|(_, other, _)| *other == status);
-        let what: Vec<String> = codes.map(|(code, _, title)| format!("`{code}`: {title}.")).collect();
+        let what: Vec<String> = codes
+            .map(|(code, _, title)| format!("`{code}`: {title}."))
+            .collect();
         let content = json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
         let mut response = json!({"description": what.join(" "), "content": content});
         let header = match status {
@@ -125,11 +135,17 @@ fn responses() -> Value {
         }
         all.insert(status.to_string(), response);
     }
-    all.insert("204".to_owned(), json!({"description": "There is no such tile."}));
-    all.insert("304".to_owned(), json!({
-        "description": "The client has it.",
-        "headers": {"ETag": {"$ref": "#/components/headers/ETag"}},
-    }));
+    all.insert(
+        "204".to_owned(),
+        json!({"description": "There is no such tile."}),
+    );
+    all.insert(
+        "304".to_owned(),
+        json!({
+            "description": "The client has it.",
+            "headers": {"ETag": {"$ref": "#/components/headers/ETag"}},
+        }),
+    );
     Value::Object(all)
 }
 

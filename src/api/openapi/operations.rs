@@ -34,7 +34,12 @@ impl Operation {
     }
 
     /// An operation on a dataset, with the parameters of its path.
-    fn of(name: &'static str, tag: &'static str, summary: &'static str, path: &[&'static str]) -> Self {
+    fn of(
+        name: &'static str,
+        tag: &'static str,
+        summary: &'static str,
+        path: &[&'static str],
+    ) -> Self {
         let mut new = Self::new(name, tag, summary);
         new.parameters.push("dataset");
         new.parameters.extend(path);
@@ -45,7 +50,8 @@ impl Operation {
     fn problems(&mut self, statuses: &[u16]) {
         for status in statuses {
             let reference = format!("#/components/responses/{status}");
-            self.answers.insert(status.to_string(), json!({"$ref": reference}));
+            self.answers
+                .insert(status.to_string(), json!({"$ref": reference}));
         }
     }
 
@@ -77,7 +83,8 @@ impl Operation {
 
     /// A document of this schema, with an entity tag.
     fn document(self, schema: &str) -> Self {
-        self.answer(200, "It.", of_schema(schema), &["ETag"]).with(&[304])
+        self.answer(200, "It.", of_schema(schema), &["ETag"])
+            .with(&[304])
     }
 
     fn done(self) -> Value {
@@ -111,7 +118,11 @@ pub(super) fn paths() -> Value {
     let mut get = |path: &str, operation: Operation| {
         all.insert(path.to_owned(), json!({"get": operation.done()}));
     };
-    let service = Operation::new("service", "service", "What is served: datasets, limits, links.");
+    let service = Operation::new(
+        "service",
+        "service",
+        "What is served: datasets, limits, links.",
+    );
     get("/v1", service.document("Service"));
     let openapi = Operation::new("openapi", "service", "This document.");
     get("/openapi.json", openapi.document("OpenApi"));
@@ -119,17 +130,68 @@ pub(super) fn paths() -> Value {
     get("/v1/{dataset}", info("dataset"));
     get("/v1/{dataset}/info", info("info"));
     get("/v1/{dataset}/{layer}/{z}/{x}/{y}.png", tile());
-    get("/v1/{dataset}/{layer}.png", cutout("cutoutPng", "A part of a layer as a 16-bit PNG.", "image/png", &["ETag", "X-BZERO", "X-BSCALE", "X-BLANK"]));
-    get("/v1/{dataset}/{layer}.fits", cutout("cutoutFits", "A part of a layer as FITS.", "image/fits", &["ETag"]));
-    let point = Operation::of("point", "pictures", "One value of a layer.", &["layer", "x", "y"]);
-    get("/v1/{dataset}/{layer}/point/{x},{y}", point.takes(&OF_LAYER).with(&[413]).document("Point"));
-    let spectrum = Operation::of("spectrum", "pictures", "The values of a pixel, or the mean spectrum.", &[]);
-    get("/v1/{dataset}/spectrum", spectrum.takes(&["column", "row"]).with(&[413]).document("Spectrum"));
-    let statistics = Operation::of("statistics", "pictures", "Numbers about a layer.", &["layer"]);
+    get(
+        "/v1/{dataset}/{layer}.png",
+        cutout(
+            "cutoutPng",
+            "A part of a layer as a 16-bit PNG.",
+            "image/png",
+            &["ETag", "X-BZERO", "X-BSCALE", "X-BLANK"],
+        ),
+    );
+    get(
+        "/v1/{dataset}/{layer}.fits",
+        cutout(
+            "cutoutFits",
+            "A part of a layer as FITS.",
+            "image/fits",
+            &["ETag"],
+        ),
+    );
+    let point = Operation::of(
+        "point",
+        "pictures",
+        "One value of a layer.",
+        &["layer", "x", "y"],
+    );
+    get(
+        "/v1/{dataset}/{layer}/point/{x},{y}",
+        point.takes(&OF_LAYER).with(&[413]).document("Point"),
+    );
+    let spectrum = Operation::of(
+        "spectrum",
+        "pictures",
+        "The values of a pixel, or the mean spectrum.",
+        &[],
+    );
+    get(
+        "/v1/{dataset}/spectrum",
+        spectrum
+            .takes(&["column", "row"])
+            .with(&[413])
+            .document("Spectrum"),
+    );
+    let statistics = Operation::of(
+        "statistics",
+        "pictures",
+        "Numbers about a layer.",
+        &["layer"],
+    );
     let statistics = statistics.takes(&["bbox"]).takes(&OF_LAYER).with(&[413]);
-    get("/v1/{dataset}/{layer}/statistics", statistics.document("Statistics"));
-    let tilejson = Operation::of("tilejson", "pictures", "A layer as map libraries read it: TileJSON 3.0.0.", &["layer"]);
-    get("/v1/{dataset}/{layer}/tilejson.json", tilejson.takes(&OF_LAYER).document("TileJson"));
+    get(
+        "/v1/{dataset}/{layer}/statistics",
+        statistics.document("Statistics"),
+    );
+    let tilejson = Operation::of(
+        "tilejson",
+        "pictures",
+        "A layer as map libraries read it: TileJSON 3.0.0.",
+        &["layer"],
+    );
+    get(
+        "/v1/{dataset}/{layer}/tilejson.json",
+        tilejson.takes(&OF_LAYER).document("TileJson"),
+    );
     get("/v1/{dataset}/jobs/{job}/{file}", job_file());
     all.insert("/v1/{dataset}/jobs".to_owned(), json!({"post": job_new()}));
     all.insert("/v1/{dataset}/jobs/{job}".to_owned(), job());
@@ -137,30 +199,30 @@ pub(super) fn paths() -> Value {
 }
 
 fn tile() -> Operation {
-    Operation::of("tile", "pictures", "A 16-bit grey tile; y counts down.", &["layer", "z", "x", "y"])
-        .takes(&["alpha", "tile"])
-        .takes(&OF_LAYER)
-        .answer(
-            200,
-            "The tile.",
-            of_media(&["image/png"]),
-            &["ETag", "X-BZERO", "X-BSCALE", "X-BLANK"],
-        )
-        .answer(
-            202,
-            "It takes too much; this job makes it possible.",
-            of_schema("Job"),
-            &["Location"],
-        )
-        .with(&[204, 304, 413])
+    Operation::of(
+        "tile",
+        "pictures",
+        "A 16-bit grey tile; y counts down.",
+        &["layer", "z", "x", "y"],
+    )
+    .takes(&["alpha", "tile"])
+    .takes(&OF_LAYER)
+    .answer(
+        200,
+        "The tile.",
+        of_media(&["image/png"]),
+        &["ETag", "X-BZERO", "X-BSCALE", "X-BLANK"],
+    )
+    .answer(
+        202,
+        "It takes too much; this job makes it possible.",
+        of_schema("Job"),
+        &["Location"],
+    )
+    .with(&[204, 304, 413])
 }
 
-fn cutout(
-    name: &'static str,
-    summary: &'static str,
-    media: &str,
-    headers: &[&str],
-) -> Operation {
+fn cutout(name: &'static str, summary: &'static str, media: &str, headers: &[&str]) -> Operation {
     Operation::of(name, "pictures", summary, &["layer"])
         .takes(&["bbox"])
         .takes(&OF_LAYER)
@@ -182,16 +244,31 @@ fn job() -> Value {
     let path = ["job"];
     let progress = Operation::of("progress", "jobs", "How far a job is.", &path);
     let progress = progress.answer(200, "The progress.", of_schema("Job"), &[]);
-    let mut cancel = Operation::of("cancel", "jobs", "Cancels a job and removes all that it left.", &path);
+    let mut cancel = Operation::of(
+        "cancel",
+        "jobs",
+        "Cancels a job and removes all that it left.",
+        &path,
+    );
     let gone = json!({"description": "It is gone."});
     cancel.answers.insert("204".to_owned(), gone);
     json!({"get": progress.done(), "delete": cancel.done()})
 }
 
 fn job_file() -> Operation {
-    let media = ["application/fits", "text/csv", "application/json", "application/octet-stream"];
-    Operation::of("result", "jobs", "A result of a job, or a range of it.", &["job", "file"])
-        .answer(200, "The file.", of_media(&media), &[])
-        .answer(206, "The range.", of_media(&media), &[])
-        .with(&[304, 416])
+    let media = [
+        "application/fits",
+        "text/csv",
+        "application/json",
+        "application/octet-stream",
+    ];
+    Operation::of(
+        "result",
+        "jobs",
+        "A result of a job, or a range of it.",
+        &["job", "file"],
+    )
+    .answer(200, "The file.", of_media(&media), &[])
+    .answer(206, "The range.", of_media(&media), &[])
+    .with(&[304, 416])
 }

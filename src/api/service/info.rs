@@ -41,7 +41,12 @@ impl Service {
                 of_stack(&mut info, stack, names.collect());
                 info["masked"] = json!(entry.mask.is_some());
             }
-            (Opened::Ions { head, instrument, .. }, Kind::Ions(entry)) => {
+            (
+                Opened::Ions {
+                    head, instrument, ..
+                },
+                Kind::Ions(entry),
+            ) => {
                 of_ions(&mut info, head);
                 info["analyzer"] = json!(instrument.analyzer().name());
                 info["resolving_power"] = json!(instrument.stated_power());
@@ -64,7 +69,9 @@ impl Service {
         let (width, height) = open.opened.size();
         let levels = Pyramid::new(width, height, TILE)?.levels();
         let parameters = layer.parameters().into_iter();
-        let query: Vec<String> = parameters.map(|(name, value)| format!("{name}={value}")).collect();
+        let query: Vec<String> = parameters
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         let query = if query.is_empty() {
             String::new()
         } else {
@@ -72,7 +79,11 @@ impl Service {
         };
         let base = &self.facts.base;
         let name = layer.to_string();
-        let tiles = format!("{base}/v1/{}/{}/{{z}}/{{x}}/{{y}}.png{query}", open.id, encode(&name));
+        let tiles = format!(
+            "{base}/v1/{}/{}/{{z}}/{{x}}/{{y}}.png{query}",
+            open.id,
+            encode(&name)
+        );
         Ok(json!({
             "tilejson": "3.0.0",
             "name": declared.title.as_ref().unwrap_or(&declared.name),

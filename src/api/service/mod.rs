@@ -22,6 +22,7 @@ use super::request::Request;
 use super::route::{DatasetRef, Route, Routed, route};
 use super::version::version;
 use super::{file, openapi};
+use crate::raster::pyramid::TILE;
 
 /// What a host is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,6 +58,8 @@ pub struct Service {
     catalog: Catalog,
     limits: Limits,
     facts: ServerFacts,
+    /// What whoever looks at the service should know.
+    note: Option<String>,
     open: BTreeMap<String, Open>,
 }
 
@@ -76,8 +79,16 @@ impl Service {
             catalog,
             limits,
             facts,
+            note: None,
             open: BTreeMap::new(),
         }
+    }
+
+    /// The same with something that whoever looks at the service should know: a member `note` of its document.
+    #[must_use]
+    pub fn with_note(mut self, note: &str) -> Self {
+        self.note = Some(note.to_owned());
+        self
     }
 
     /// What is declared.
@@ -97,7 +108,7 @@ impl Service {
         let Some(declared) = self.catalog.dataset(dataset) else {
             return;
         };
-        let version = version(declared, opened.versions(), opened.digest());
+        let version = version(declared, opened.sources(), opened.digest());
         let id = format!("{dataset}@{version}");
         self.open.insert(dataset.to_owned(), Open { opened, id });
     }
@@ -208,7 +219,7 @@ impl Service {
                 Ok(Ask::Reply(tagged(request, Reply::json(200, &info))))
             }
             Route::TileJson { layer } => {
-                Ticket::check(&layer, &open.opened)?;
+                self.check(open, &layer)?;
                 let tilejson = self.tilejson(declared, open, &layer)?;
                 Ok(Ask::Reply(tagged(request, Reply::json(200, &tilejson))))
             }
@@ -272,13 +283,21 @@ impl Service {
         request: &Request<'_>,
         named: &DatasetRef,
     ) -> Result<Option<(&Dataset, &Open)>, Problem> {
-        if let Some(faulty) = self.catalog.faulty.iter().find(|one| one.name == named.name) {
+        if let Some(faulty) = self
+            .catalog
+            .faulty
+            .iter()
+            .find(|one| one.name == named.name)
+        {
             let reason = if faulty.private {
                 "its declaration is wrong; its owner can see why in the catalog"
             } else {
                 &faulty.reason
             };
-            return Err(Problem::new("catalog", format!("{}: {reason}", faulty.name)));
+            return Err(Problem::new(
+                "catalog",
+                format!("{}: {reason}", faulty.name),
+            ));
         }
         let declared = self.catalog.dataset(&named.name).ok_or_else(|| {
             let detail = format!("{:?} is none of those that /v1 lists", named.name);
@@ -302,10 +321,27 @@ impl Service {
         }
     }
 
+    /// Refuses a layer that an open dataset does not have.
+    fn check(&self, open: &Open, layer: &Layer) -> Result<(), Problem> {
+        let coarsest = Route::Tile {
+            layer: layer.clone(),
+            z: 0,
+            x: 0,
+            y: 0,
+            tile: TILE,
+            alpha: false,
+        };
+        Ticket::plan(&open.id, &coarsest, &open.opened, &self.limits).map(|_| ())
+    }
+
     fn is_private(&self, dataset: &str) -> bool {
         let declared = self.catalog.dataset(dataset);
         declared.is_some_and(|declared| declared.token.is_some())
-            || self.catalog.faulty.iter().any(|one| one.name == dataset && one.private)
+            || self
+                .catalog
+                .faulty
+                .iter()
+                .any(|one| one.name == dataset && one.private)
     }
 
     fn with_jobs(&self, declared: &Dataset) -> Result<(), Problem> {
@@ -360,9 +396,15 @@ fn open_first(named: &DatasetRef) -> Ask {
 /// 401 (RFC 6750 §3).
 fn refused(dataset: &str, given: bool) -> Problem {
     let (detail, challenge) = if given {
-        ("the token is not that of this dataset", "Bearer realm=\"sectile\", error=\"invalid_token\"")
+        (
+            "the token is not that of this dataset",
+            "Bearer realm=\"sectile\", error=\"invalid_token\"",
+        )
     } else {
-        ("it is private; send Authorization: Bearer and its token", "Bearer realm=\"sectile\"")
+        (
+            "it is private; send Authorization: Bearer and its token",
+            "Bearer realm=\"sectile\"",
+        )
     };
     Problem::new("token", format!("{dataset}: {detail}")).with_header("WWW-Authenticate", challenge)
 }
@@ -388,9 +430,7 @@ fn json_only(request: &Request<'_>) -> Result<(), Problem> {
 fn whole(route: &Route, (width, height): (u32, u32)) -> Route {
     let mut route = route.clone();
     if let Route::Cutout { bbox, .. } | Route::Statistics { bbox, .. } = &mut route {
-        *bbox = bbox.filter(|rect| {
-            [rect.x0, rect.y0, rect.x1, rect.y1] != [0, 0, width, height]
-        });
+        *bbox = bbox.filter(|rect| [rect.x0, rect.y0, rect.x1, rect.y1] != [0, 0, width, height]);
     }
     route
 }
@@ -400,7 +440,7 @@ fn is_of_pyramid(route: &Route) -> bool {
     let Route::Tile { layer, tile, .. } = route else {
         return false;
     };
-    *tile == crate::raster::pyramid::TILE && matches!(layer, Layer::Median | Layer::Count)
+    *tile == TILE && matches!(layer, Layer::Median | Layer::Count)
 }
 
 fn freshness(dataset: &DatasetRef, route: &Route) -> Freshness {

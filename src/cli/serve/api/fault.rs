@@ -1,6 +1,7 @@
 //! What a failure of reading means to whoever asked.
 
 use sectile::api::Problem;
+use sectile::api::answer::{Trouble, problem};
 use sectile::drive::Error;
 
 /// Why an answer could not be computed.
@@ -31,11 +32,21 @@ impl From<Error> for Fault {
         match error {
             Error::Core(error) => Self::Problem(error.into()),
             Error::Changed { file, what } => Self::Changed(format!("{file}: {what}")),
-            Error::Interrupted => Self::GivenUpUp,
-            // A file that is gone may be back with the next version of its folder; to whoever asks it is the same as
-            // a server that does not have it.
-            error => Self::Problem(Problem::upstream(error.to_string())),
+            Error::Interrupted => Self::GivenUp,
+            error => Self::Problem(problem(trouble(&error), error.to_string())),
         }
+    }
+}
+
+/// What kind of trouble a failure of reading is.
+fn trouble(error: &Error) -> Trouble {
+    match error {
+        Error::Http {
+            status: Some(status),
+            ..
+        } => Trouble::of_status(*status).unwrap_or(Trouble::NoRanges),
+        Error::Http { status: None, .. } => Trouble::Unreachable,
+        _ => Trouble::Missing,
     }
 }
 

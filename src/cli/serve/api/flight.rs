@@ -28,9 +28,24 @@ impl Cancel {
         rung.await;
     }
 
+    /// Something that sets it when it is dropped.
+    pub fn on_drop(self: Arc<Self>) -> GiveUp {
+        GiveUp(self)
+    }
+
     fn give_up(&self) {
         self.flag.store(true, Ordering::SeqCst);
         self.bell.notify_waiters();
+    }
+}
+
+/// Sets a [`Cancel`] when it is dropped.
+#[derive(Debug)]
+pub struct GiveUp(Arc<Cancel>);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        self.0.give_up();
     }
 }
 
@@ -172,8 +187,14 @@ mod tests {
             let (_other, also) = flights.join("b");
             assert!(none.is_none() && also.is_some());
             duty.expect("the first has the duty").done(7);
-            assert_eq!((one.outcome().await, two.outcome().await), (Some(7), Some(7)));
-            assert!(flights.join("a").1.is_some(), "what is done is no flight any more");
+            assert_eq!(
+                (one.outcome().await, two.outcome().await),
+                (Some(7), Some(7))
+            );
+            assert!(
+                flights.join("a").1.is_some(),
+                "what is done is no flight any more"
+            );
         });
     }
 
