@@ -5,6 +5,7 @@
 //! goes on after a kill.
 
 pub mod arguments;
+mod catalog;
 mod clean;
 mod demo;
 mod failure;
@@ -62,6 +63,7 @@ fn run(command: Command, report: &mut Report) -> Result<()> {
         Command::Images(arguments) => ions::images::run(&arguments, report),
         Command::Median(arguments) => median::run(&arguments, report),
         Command::Serve(arguments) => serve::run(&arguments, report),
+        Command::Catalog(arguments) => catalog::run(&arguments, report),
         Command::Clean(arguments) => clean::run(&arguments, report),
         Command::DemoData(arguments) => demo::run(&arguments, report),
     }
