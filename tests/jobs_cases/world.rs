@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sectile::api::jobs::ask::Asked;
-use sectile::api::jobs::begin::{begin, remove};
+use sectile::api::jobs::begin::{Wanting, begin, remove};
 use sectile::api::jobs::document::{Document, Estimate};
 use sectile::api::jobs::effect::{Answer, Effect};
 use sectile::api::jobs::held::{Held, Spent};
@@ -126,7 +126,7 @@ impl World {
                 let last = self.bucket.get(&Key::Retry(message.task).of(self.id()));
                 give_up(message, found.as_ref(), &held, last.map(String::as_bytes))
             }
-            Why::Post => begin(&self.document, found.as_ref(), &held),
+            Why::Post => begin(&self.document, found.as_ref(), &held, Wanting::Job),
             Why::Delete => remove(&held),
         }
     }

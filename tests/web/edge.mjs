@@ -53,7 +53,8 @@ export async function startWorker({ persist, objects = {}, vars = {}, queues = t
     port: wanted,
   });
   const bucket = await worker.getR2Bucket('BUCKET');
-  for (const [key, body] of Object.entries(objects)) await bucket.put(key, body);
+  // Not a Buffer: the way into the runtime knows only plain arrays.
+  for (const [key, body] of Object.entries(objects)) await bucket.put(key, typeof body === 'string' ? body : new Uint8Array(body));
   const { port } = await worker.ready;
   return {
     bucket,

@@ -17,6 +17,9 @@ const SMALL = 4 << 20;
 /** Where it is kept what headers said, so that another isolate reads one object and not every file. */
 const OPENED = '.sectile/opened/';
 
+/** Headers that a cache has put on. */
+const OURS = new Set(['age', 'cache-control', 'cf-cache-status', 'date', 'expires']);
+
 /** All that one isolate keeps between requests. */
 export class Host {
   /** @param {any} env bindings and variables */
@@ -61,14 +64,15 @@ export class Host {
     engine.retire();
   }
 
-  /** @private What went wrong, as an answer; of an instance that still runs. */
+  /** @private What went wrong, as an answer of an instance that runs. */
   async refusal(visit, error) {
-    if (!(error instanceof CoreError)) console.error(error.stack ?? error);
+    if (!(error instanceof CoreError)) console.error(error?.stack ?? error);
+    const { code = 'internal', message, status } = error instanceof CoreError ? error : {};
     try {
-      const { core } = await this.start();
-      return core.refusal(visit.asking(), error instanceof CoreError ? error.code : 'internal', error.message ?? String(error));
+      const engine = await this.start();
+      return (engine.service ?? engine.core).refusal(visit.asking(), { code, message, status });
     } catch (worse) {
-      console.error(worse.stack ?? worse);
+      console.error(worse?.stack ?? worse);
       return { status: 500, headers: ['Cache-Control', 'no-store'], body: undefined };
     }
   }
@@ -124,34 +128,34 @@ export class Host {
 
   /** @private What one answer may take, from the variables. */
   limits() {
-    const { LIMIT_REQUESTS, LIMIT_CPU_MS, LIMIT_MEMORY, ALLOW_PRIVATE_ORIGINS } = this.env;
-    return { requests: Number(LIMIT_REQUESTS), cpu_ms: Number(LIMIT_CPU_MS), memory: Number(LIMIT_MEMORY), answer_bytes: SCRIPT_BYTES / 2, private_origins: ALLOW_PRIVATE_ORIGINS === 'yes' };
+    const { LIMIT_REQUESTS, LIMIT_CPU_MS, LIMIT_MEMORY, ALLOW_PRIVATE_ORIGINS, BASE } = this.env;
+    return { requests: Number(LIMIT_REQUESTS), cpu_ms: Number(LIMIT_CPU_MS), memory: Number(LIMIT_MEMORY), answer_bytes: SCRIPT_BYTES / 2, private_origins: ALLOW_PRIVATE_ORIGINS === 'yes', base: BASE, jobs: false };
   }
 
-  /** @private Reads what is needed of every file of a dataset: from what was kept, or from the files' headers. */
+  /** Reads what is needed of every file of a dataset: from what was kept, or from the files' own headers. */
   async open(engine, dataset, { tally, context }) {
     const { BUCKET } = this.env;
-    const opening = checked(() => engine.service.opening(dataset));
+    const opening = checked(() => engine.service.opening(dataset, OPEN_BYTES));
     try {
-      const key = opening.key && `${OPENED}${opening.key}`;
-      const complete = key && opening.restore(await this.object(key, tally));
-      const sources = opening.sources().map(({ url, remote, size, etag, modified }) => new (remote ? OriginSource : BucketSource)(BUCKET, url, { total: size, etag, modified }));
-      const todo = complete ? [] : [...sources.entries()];
-      const walker = async () => {
-        for (let next = todo.shift(); next; next = todo.shift()) {
-          const [index, source] = next;
+      const { key } = opening;
+      const kept = key && (await this.object(`${OPENED}${key}.json`, tally));
+      const isKept = Boolean(kept) && checked(() => opening.restore(kept.bytes));
+      const sources = opening.sources().map(({ url, remote, known }) => new (remote ? OriginSource : BucketSource)(BUCKET, url, known));
+      const todo = isKept ? [] : [...opening.pending()];
+      const reader = async () => {
+        for (let index = todo.shift(); index !== undefined; index = todo.shift()) {
           const machine = { need: () => opening.need(index), feed: (...given) => opening.feed(index, ...given) };
-          await walk(engine.guarded(machine), source, { tally });
-          checked(() => opening.known(index, source.known));
+          await walk(engine.guarded(machine), sources[index], { tally });
+          checked(() => opening.identify(index, sources[index].known));
         }
       };
-      await Promise.all(Array.from({ length: IN_FLIGHT }, walker));
-      const held = checked(() => engine.service.opened(dataset, opening, OPEN_BYTES));
+      await Promise.all(Array.from({ length: IN_FLIGHT }, reader));
+      for (const gone of checked(() => engine.service.opened(opening, OPEN_BYTES))) engine.sources.delete(gone);
       engine.sources.set(dataset, sources);
-      for (const other of held) engine.sources.delete(other);
-      if (key && !complete) context.waitUntil(BUCKET.put(key, opening.kept()));
+      const saved = key && !isKept && checked(() => opening.saved());
+      if (saved) context.waitUntil(BUCKET.put(`${OPENED}${key}.json`, saved));
     } finally {
-      release(opening);
+      if (!engine.lost) release(opening);
     }
   }
 
@@ -160,19 +164,26 @@ export class Host {
     const key = checked(() => engine.service.forget(dataset));
     engine.sources.delete(dataset);
     tally.requests += 1;
-    if (key) await this.env.BUCKET.delete(`${OPENED}${key}`);
+    if (key) await this.env.BUCKET.delete(`${OPENED}${key}.json`);
   }
 
   /** @private An answer that takes data: kept from before, computed with others, or computed. */
   async work(engine, asked, visit) {
-    const place = `https://sectile.invalid/${asked.etag}${asked.canonical}`;
+    const { canonical, tag } = asked;
+    const place = `https://sectile.invalid/${tag}${canonical}`;
     const kept = await caches.default.match(place);
     if (kept) {
       visit.cache = 'hit';
-      return asked.finish(kept.status, [...kept.headers].flat(), kept.body);
+      return this.finish(engine, visit, { status: 200, headers: [...kept.headers].filter(([name]) => !OURS.has(name)).flat(), body: kept.body, length: Number(kept.headers.get('Content-Length')) });
     }
-    const { status, headers, body } = await engine.once(asked.canonical, () => this.compute(engine, asked, visit, place));
-    return asked.finish(status, headers, body);
+    const reply = await engine.once(canonical, () => this.compute(engine, asked, visit, place));
+    return this.finish(engine, visit, { ...reply, length: reply.body.length });
+  }
+
+  /** @private What depends on who asks, put on an answer that is the same for all. */
+  finish(engine, visit, { status, headers, body, length }) {
+    const outer = checked(() => engine.service.outer(visit.asking(), status, length)).headers;
+    return { status, headers: [...headers, ...outer], body };
   }
 
   /** @private */
@@ -181,8 +192,12 @@ export class Host {
     try {
       const leave = await visit.time('wait', this.gate.enter(asked.peak));
       try {
-        const reply = await visit.time('fetch', this.drive(engine, checked(() => asked.start()), engine.sources.get(asked.dataset), visit));
-        if (reply.status === 200) visit.context.waitUntil(this.keep(place, reply));
+        const answer = checked(() => asked.start());
+        const all = engine.sources.get(asked.dataset);
+        const sources = [...answer.sources()].map((index) => all[index]);
+        await visit.time('fetch', this.drive(engine, answer, sources, visit));
+        const reply = checked(() => answer.reply());
+        visit.context.waitUntil(this.keep(place, reply));
         return reply;
       } finally {
         leave();
@@ -192,14 +207,15 @@ export class Host {
     }
   }
 
-  /** Brings a job of the core all that it asks for; hands back what it has made. */
+  /** Brings a job of the core all that it asks for. */
   async drive(engine, job, sources, { tally }) {
     const options = { inFlight: IN_FLIGHT, tally, signal: AbortSignal.timeout(Number(this.env.DEADLINE_MS)), memoryBytes: () => engine.instance.memoryBytes() };
     try {
+      // It has one item: that all is there.
       for await (const _ of run(engine.guarded(job), sources, options));
-      return checked(() => job.reply());
-    } finally {
+    } catch (error) {
       if (!engine.lost) release(job);
+      throw error;
     }
   }
 
@@ -215,7 +231,9 @@ export class Host {
 
   /** @private */
   send(visit, { status, headers, body }) {
-    const sent = new Headers([...pairs(headers), ...visit.told()]);
+    const sent = new Headers();
+    for (const [name, value] of [...pairs(headers), ...visit.told()]) sent.set(name, value);
+    if (visit.request.method === 'HEAD') return new Response(null, { status, headers: sent });
     if (!(body instanceof Uint8Array)) return new Response(body, { status, headers: sent });
     // Counted until the client has taken it.
     const free = this.script.hold(body.length);

@@ -9,6 +9,7 @@ mod demo;
 mod edge;
 mod imports;
 mod npm;
+mod openapi;
 mod place;
 mod program;
 mod setup;
@@ -30,6 +31,8 @@ cargo xtask <command>
                              the addresses; --once opens them in headless Chromium, saves pictures
                              under target/demo, prints one line of JSON for each and leaves
   test [--only STEP]         everything that CI runs; `--list` names the steps
+  openapi [ADDRESS]          the HTTP interface against its OpenAPI document: that of `sectile serve`, or
+                             of the server at ADDRESS
   bench [NAME]               the benches, as lines of JSON
   edge [--build] [--port N]  build the Worker and run it here, the demo's data in a local bucket;
                              --build only leaves in target/dist/edge what is deployed
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
     let outcome = match words.split_first() {
         Some((&"demo", rest)) => demo::Options::parse(rest).and_then(|options| demo::run(&options)),
         Some((&"test", rest)) => test::run(rest),
+        Some((&"openapi", rest)) => openapi::run(rest),
         Some((&"bench", rest)) => bench::run(rest),
         Some((&"edge", rest)) => edge::Options::parse(rest).and_then(|options| edge::run(&options)),
         Some((&"size", [])) => size::run(),

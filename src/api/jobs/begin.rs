@@ -9,6 +9,15 @@ use super::message::{Message, Task};
 /// Messages that are sent at once: the most that a queue takes.
 pub const BATCH: usize = 100;
 
+/// What somebody wants who begins a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanting {
+    /// The job itself: what of it was given up is to be tried again.
+    Job,
+    /// An answer that there is once the job is done: nobody means to try anything again by that.
+    Answer,
+}
+
 /// What is to be done when a job is asked for.
 ///
 /// `planned` is the job as it would begin now; `found` the document that is in the bucket, which holds where it differs
@@ -16,7 +25,12 @@ pub const BATCH: usize = 100;
 ///
 /// A job that is there is left alone, but what was given up is tried again, and so is a beginning that was broken off.
 #[must_use]
-pub fn begin(planned: &Document, found: Option<&Document>, held: &Held) -> Vec<Effect> {
+pub fn begin(
+    planned: &Document,
+    found: Option<&Document>,
+    held: &Held,
+    wanting: Wanting,
+) -> Vec<Effect> {
     if held.cancelled {
         return removal(held)
             .unwrap_or_else(|| vec![Effect::Delete(vec![Key::Cancelled]), Effect::Look]);
@@ -27,7 +41,7 @@ pub fn begin(planned: &Document, found: Option<&Document>, held: &Held) -> Vec<E
     if held.done {
         return vec![Effect::Reply(Answer::There)];
     }
-    if !held.failed.is_empty() {
+    if !held.failed.is_empty() && wanting == Wanting::Job {
         return again(document, held);
     }
     if held.sent {

@@ -11,6 +11,9 @@ use crate::job::{Machine, Step};
 /// Bytes that are asked for at once.
 const PIECE: u64 = 1 << 20;
 
+/// The list that comes with the program, as `sectile demo-data` writes it.
+const BUILT_IN: &[u8] = include_bytes!("../../../www/ions/molecules.csv");
+
 /// A list that was read.
 #[derive(Debug, Clone)]
 pub struct List {
@@ -56,6 +59,16 @@ impl ListReading {
             sha256: self.sha256.finalize().into(),
         })
     }
+}
+
+/// The list that comes with the program.
+///
+/// # Errors
+/// [`Error::Budget`] if it does not fit `memory` bytes.
+pub fn built_in(memory: u64) -> Result<List> {
+    let mut reading = ListReading::new("molecules.csv", memory);
+    reading.feed(0, BUILT_IN, Some(BUILT_IN.len() as u64))?;
+    reading.into_list()
 }
 
 /// The last part of a path or of a URL without its query, as the command line writes it into results.

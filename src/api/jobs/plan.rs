@@ -2,13 +2,17 @@
 
 use std::rc::Rc;
 
-use super::ask::{AnnotationAsked, Images, MedianAsked};
-use super::document::Estimate;
+use super::ask::{AnnotationAsked, Asked, Images, MedianAsked};
+use super::document::{Document, Estimate};
 use super::list::{List, last_name};
 use super::{MOST_SHARDS, assembly};
-use crate::api::catalog::StackEntry;
+use crate::api::PROGRAM;
+use crate::api::catalog::{Kind, StackEntry};
+use crate::api::job::NewJob;
 use crate::api::limits::Limits;
+use crate::api::opened::Opened;
 use crate::api::problem::Problem;
+use crate::api::service::Service;
 use crate::api::version::SourceVersion;
 use crate::error::Error;
 use crate::fits::Image;
@@ -40,6 +44,62 @@ const NANOSECONDS_A_PIXEL: u64 = 60;
 
 /// What is planned: the estimate, and all that the parts depend on as text.
 pub type Planned = (Estimate, String);
+
+/// What a shard, and the assembly, may take: half of the memory, so that answers go on beside them.
+#[must_use]
+pub fn of_shards(limits: &Limits) -> Limits {
+    Limits {
+        memory: limits.memory / 2,
+        ..*limits
+    }
+}
+
+/// Plans a new job over an open dataset of a service; `list` is that of an annotation.
+///
+/// # Errors
+/// Those of [`median`] and [`annotation`]; `busy` (503) if the dataset is not open any more.
+pub fn plan(service: &Service, new: &NewJob, list: Option<&List>) -> Result<Document, Problem> {
+    let limits = of_shards(service.limits());
+    let name = &new.at.dataset;
+    let declared = service
+        .catalog()
+        .dataset(name)
+        .map(|declared| &declared.kind);
+    let (estimate, work) = match (declared, service.dataset(name), &new.asked) {
+        (
+            Some(Kind::Stack(entry)),
+            Some(Opened::Stack {
+                stack,
+                images,
+                sources,
+            }),
+            Asked::Median(asked),
+        ) => median(asked, entry, (stack, images, sources), &limits)?,
+        (
+            Some(Kind::Ions(_)),
+            Some(Opened::Ions {
+                head, instrument, ..
+            }),
+            Asked::Annotation(asked),
+        ) => {
+            let list = list.ok_or_else(|| Problem::new("internal", "the list was not read"))?;
+            let subject = Subject {
+                head: &Rc::new(Head::clone(head)),
+                instrument: *instrument,
+                list,
+            };
+            annotation(asked, &subject, &limits)?
+        }
+        _ => return Err(Problem::busy("the dataset is being opened; ask again", 1)),
+    };
+    Ok(Document::new(
+        &new.at.id,
+        new.asked.clone(),
+        PROGRAM,
+        estimate,
+        &work,
+    ))
+}
 
 /// What a shard of a median is computed with.
 #[must_use]

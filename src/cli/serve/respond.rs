@@ -13,6 +13,7 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio_util::io::ReaderStream;
 
+use super::api::{Api, Asking};
 use super::conditions::{Answer, Wish, answer};
 use super::path::{Target, content_type, parse};
 use super::{Site, policy};
@@ -33,6 +34,9 @@ pub async fn respond(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response<Body> {
+    if Api::has(uri.path()) {
+        return site.api.answer(&Asking::new(&method, &uri, &headers)).await;
+    }
     let mut response = match method.as_str() {
         "GET" | "HEAD" => found(&site, &uri, &headers).await,
         "OPTIONS" => preflight(),
@@ -85,7 +89,7 @@ async fn found(site: &Site, uri: &Uri, headers: &HeaderMap) -> Response<Body> {
             None => {
                 return problem(
                     StatusCode::NOT_FOUND,
-                    "there are no pages here; data is at /data/",
+                    "there are no pages here; data is at /data/, datasets are at /v1",
                 );
             }
         },

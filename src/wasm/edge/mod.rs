@@ -2,6 +2,7 @@
 
 mod answer;
 mod asking;
+mod jobs;
 mod opening;
 mod refusal;
 mod service;
