@@ -3,11 +3,8 @@
 mod annotate;
 mod assemble;
 mod ions;
-<<<<<<< HEAD
-mod shard;
-=======
 mod serving;
->>>>>>> edge
+mod shard;
 
 use std::path::PathBuf;
 
@@ -21,11 +18,8 @@ pub use assemble::Assemble;
 pub use ions::{
     Choosing, Drawing, Ion, Mass, Pack, Packing, PlanIon, PlanPack, PlanSpectrum, Reading, Spectrum,
 };
-<<<<<<< HEAD
-pub use shard::Shard;
-=======
 pub use serving::{Catalog, Etags, Named, Serve};
->>>>>>> edge
+pub use shard::Shard;
 
 /// Medians of FITS stacks and ion images of imzML datasets, straight from where the files lie, in one
 /// memory budget.
@@ -80,13 +74,9 @@ pub enum Command {
     Images(Images),
     /// Write the spectrum of a pixel or a region.
     Spectrum(Spectrum),
-<<<<<<< HEAD
     /// Make the result of the shards that `median --shard` or `annotate --shard` have finished.
     Assemble(Assemble),
-    /// Serve the pages, and a folder of data by ranges.
-=======
     /// Serve the pages, a folder of data by ranges, and its datasets as tiles, cut-outs and spectra.
->>>>>>> edge
     Serve(Serve),
     /// Declare what `serve` and the Worker offer as datasets, in a `sectile.json`.
     Catalog(Box<Catalog>),
