@@ -4,6 +4,7 @@ import { run, walk } from '../core/session.js';
 import { BucketSource, OriginSource, PIECE } from './bucket.js';
 import { Engine } from './engine.js';
 import { Gate } from './gate.js';
+import { Jobs } from './jobs.js';
 import { Visit } from './visit.js';
 
 /** Requests in flight of one invocation: the platform opens no more connections. */
@@ -29,6 +30,7 @@ export class Host {
     /** Linear memory by plan, and bytes of JavaScript by count. */
     this.gate = new Gate(Number(env.LIMIT_MEMORY), queue);
     this.script = new Gate(SCRIPT_BYTES, queue);
+    this.jobs = new Jobs(this);
     /** @type {Promise<Engine> | undefined} */
     this.engine = undefined;
   }
@@ -87,10 +89,10 @@ export class Host {
         if (asked.kind === 'reply') return asked.reply();
         if (asked.kind === 'open') await visit.time('open', engine.once(`open ${dataset}`, () => this.open(engine, dataset, visit)));
         else if (asked.kind === 'work') return await this.work(engine, asked, visit);
-        else throw new CoreError('internal', `nothing does ${asked.kind}`);
+        else return await this.jobs.answer(engine, asked, visit);
       } catch (error) {
         // Opened anew once: what was known of its files is no longer true.
-        if (error.code !== 'changed' || anew) throw error;
+        if (error.code !== 'changed' || anew || !dataset) throw error;
         anew = true;
         await this.forget(engine, dataset, visit);
       } finally {
@@ -99,7 +101,7 @@ export class Host {
     }
   }
 
-  /** @private Reads the catalog, unless that was done a moment ago. */
+  /** Reads the catalog, unless that was done a moment ago. */
   async catalog(engine, visit) {
     if (engine.service && Date.now() < engine.until) return;
     await engine.once('catalog', async () => {
@@ -129,7 +131,7 @@ export class Host {
   /** @private What one answer may take, from the variables. */
   limits() {
     const { LIMIT_REQUESTS, LIMIT_CPU_MS, LIMIT_MEMORY, ALLOW_PRIVATE_ORIGINS, BASE } = this.env;
-    return { requests: Number(LIMIT_REQUESTS), cpu_ms: Number(LIMIT_CPU_MS), memory: Number(LIMIT_MEMORY), answer_bytes: SCRIPT_BYTES / 2, private_origins: ALLOW_PRIVATE_ORIGINS === 'yes', base: BASE, jobs: false };
+    return { requests: Number(LIMIT_REQUESTS), cpu_ms: Number(LIMIT_CPU_MS), memory: Number(LIMIT_MEMORY), answer_bytes: SCRIPT_BYTES / 2, private_origins: ALLOW_PRIVATE_ORIGINS === 'yes', base: BASE, jobs: Boolean(this.env.SHARDS) };
   }
 
   /** Reads what is needed of every file of a dataset: from what was kept, or from the files' own headers. */
@@ -208,8 +210,8 @@ export class Host {
   }
 
   /** Brings a job of the core all that it asks for. */
-  async drive(engine, job, sources, { tally }) {
-    const options = { inFlight: IN_FLIGHT, tally, signal: AbortSignal.timeout(Number(this.env.DEADLINE_MS)), memoryBytes: () => engine.instance.memoryBytes() };
+  async drive(engine, job, sources, { tally }, patience = Number(this.env.DEADLINE_MS)) {
+    const options = { inFlight: IN_FLIGHT, tally, signal: AbortSignal.timeout(patience), memoryBytes: () => engine.instance.memoryBytes() };
     try {
       // It has one item: that all is there.
       for await (const _ of run(engine.guarded(job), sources, options));

@@ -13,4 +13,10 @@ export default {
     context.waitUntil(answer);
     return answer;
   },
+
+  /** @param {MessageBatch} batch @param {any} env @param {ExecutionContext} context */
+  queue(batch, env, context) {
+    host ??= new Host(env);
+    return host.jobs.queue(batch, context);
+  },
 };
