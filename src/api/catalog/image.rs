@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::entry::members;
 use crate::fits::Image;
 use crate::fits::card::CARD;
 use crate::fits::header::{BLOCK, Header};
@@ -92,8 +93,7 @@ pub fn to_json(image: &Image) -> Value {
 /// # Errors
 /// What is wrong with it, naming the member.
 pub fn from_json(value: &Value, file: &str, size: u64) -> Result<Image, String> {
-    let read = Written::deserialize(value);
-    let image = read.map_err(|error| format!("`image`: {error}"))?;
+    let image: Written = members(value).map_err(|why| format!("`image`: {why}"))?;
     let wrong = |what: &str| Err(format!("`image`: {what}"));
     let Some(bitpix) = Bitpix::from_card(image.bitpix) else {
         return wrong("`bitpix` is none of 8, 16, 32, 64, -32, -64");
