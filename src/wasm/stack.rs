@@ -44,7 +44,7 @@ impl Gather {
         let warnings = match &mut self.stack {
             Some(stack) => stack.add(image, self.rules).map_err(thrown)?,
             empty => {
-                *empty = Some(exposure::Stack::begin(image));
+                *empty = Some(exposure::Stack::begin(image, self.rules).map_err(thrown)?);
                 Vec::new()
             }
         };
