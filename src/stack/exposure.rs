@@ -178,6 +178,13 @@ impl Stack {
             .unwrap_or(1)
     }
 
+    /// How many of the exposures have a mask.
+    #[must_use]
+    pub fn masks(&self) -> u64 {
+        let masked = self.exposures.iter().filter(|one| one.mask.is_some());
+        masked.count() as u64
+    }
+
     /// Bytes of one pixel of the median: 4, or 8 where results are f64.
     #[must_use]
     pub fn value_bytes(&self) -> usize {

@@ -229,6 +229,7 @@ fn told(plan: &Plan) -> JsValue {
     };
     Record::new()
         .number("exposures", plan.exposures)
+        .number("masks", plan.masks)
         .with("rect", &rect.into())
         .number("step", plan.step)
         .number("sections", plan.sections)
