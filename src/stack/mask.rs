@@ -28,6 +28,19 @@ pub enum Meaning {
     Zero,
 }
 
+impl Meaning {
+    /// What a mask of this meaning has left out, as a history says it; `hdu` is the mask's HDU.
+    #[must_use]
+    pub fn sentence(self, hdu: &str) -> String {
+        let what = match self {
+            Self::Bits(bits) => format!("has one of the bits {bits}"),
+            Self::Any => "is not 0".to_owned(),
+            Self::Zero => "is not above 0".to_owned(),
+        };
+        format!("left out: pixels whose mask, HDU {hdu}, {what}")
+    }
+}
+
 impl Default for Meaning {
     /// Bit 0, `DO_NOT_USE`.
     fn default() -> Self {
