@@ -203,7 +203,7 @@ fn history(arguments: &Median, opened: &Opened, plan: &Plan) -> Vec<String> {
             arguments.stack.plane, opened.first.planes
         ));
     }
-    lines.extend(opened.first.left_out.clone());
+    lines.extend(opened.stack.left_out.clone());
     if arguments.stack.rect.is_some() {
         let Rect { x0, y0, x1, y1 } = plan.rect;
         lines.push(format!(

@@ -51,7 +51,7 @@ pub fn fields(opened: &Opened, plan: &Plan) -> Value {
             json!(if opened.stack.wide { -64 } else { -32 }),
         );
         fields.insert("unit".into(), json!(opened.stack.unit));
-        fields.insert("left_out".into(), json!(opened.first.left_out));
+        fields.insert("left_out".into(), json!(opened.stack.left_out));
     }
     fields
 }
@@ -73,7 +73,7 @@ fn shapes(opened: &Opened, plan: &Plan) -> Vec<(&'static str, String)> {
         "exposures",
         format!("{exposures} of {width}×{height} pixels, {}", opened.first),
     )];
-    lines.extend(opened.first.left_out.clone().map(|what| ("mask", what)));
+    lines.extend(opened.stack.left_out.clone().map(|what| ("mask", what)));
     lines.push(("result", format!("{columns}×{rows} pixels of {bits} bits")));
     lines
 }

@@ -12,7 +12,6 @@ use sectile::fits::walk::Walk;
 use sectile::job::Tally;
 use sectile::manifest;
 use sectile::stack::exposure::{Rules, Stack};
-use sectile::stack::mask::Meaning;
 use sectile::stack::plan::{Rect, Wish};
 
 use crate::cli::arguments;
@@ -39,30 +38,6 @@ pub struct Chosen {
     pub name: Option<String>,
     pub ver: i64,
     pub planes: u64,
-    /// What the mask has left out, if there is one.
-    pub left_out: Option<String>,
-}
-
-impl Chosen {
-    fn of(image: &Image, meaning: Meaning) -> Self {
-        let left_out = image.mask.as_ref();
-        let left_out = left_out.map(|mask| meaning.sentence(&Self::of(mask, meaning).label()));
-        Self {
-            hdu: image.hdu,
-            name: image.name.clone(),
-            ver: image.ver,
-            planes: image.planes,
-            left_out,
-        }
-    }
-
-    /// Its number, and its name in brackets.
-    fn label(&self) -> String {
-        match &self.name {
-            Some(name) => format!("{} ({name},{})", self.hdu, self.ver),
-            None => self.hdu.to_string(),
-        }
-    }
 }
 
 impl fmt::Display for Chosen {
@@ -84,8 +59,12 @@ pub fn open(arguments: &arguments::Stack, cancel: &AtomicBool, report: &Report) 
         .map(|name| Ok(Source::open(name, &options)?))
         .collect::<Result<Vec<_>>>()?;
     let images = images(&sources, arguments, cancel, &mut tally)?;
-    let first = images.first();
-    let first = first.map(|image| Chosen::of(image, arguments.mask_bits));
+    let first = images.first().map(|image| Chosen {
+        hdu: image.hdu,
+        name: image.name.clone(),
+        ver: image.ver,
+        planes: image.planes,
+    });
     let rules = Rules {
         ignore_wcs: arguments.ignore_wcs,
         ignore_units: arguments.ignore_units,

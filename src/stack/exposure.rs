@@ -67,6 +67,8 @@ pub struct Stack {
     pub wcs: Option<Wcs>,
     /// Cards of the first exposure that a result carries on.
     pub cards: Vec<String>,
+    /// What the first mask leaves out, as the history of a result says it; `None` without masks.
+    pub left_out: Option<String>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -119,9 +121,10 @@ impl Stack {
             unit: first.unit.clone(),
             wcs: first.wcs.clone(),
             cards: first.cards.clone(),
+            left_out: None,
             warnings: Vec::new(),
         };
-        stack.take(first, mask);
+        stack.take(first, mask, rules.mask);
         Ok(stack)
     }
 
@@ -145,11 +148,11 @@ impl Stack {
         if self.unit.is_none() {
             self.unit.clone_from(&image.unit);
         }
-        self.take(image, mask);
+        self.take(image, mask, rules.mask);
         Ok(warnings)
     }
 
-    fn take(&mut self, image: Image, mask: Option<Mask>) {
+    fn take(&mut self, image: Image, mask: Option<Mask>, meaning: Meaning) {
         self.wide |= image.encoding.is_wide();
         self.warnings.extend(
             image
@@ -157,9 +160,13 @@ impl Stack {
                 .iter()
                 .map(|note| format!("{}: {note}", image.file)),
         );
-        let of_mask = image.mask.iter().flat_map(|mask| &mask.notes);
-        self.warnings
-            .extend(of_mask.map(|note| format!("{}: mask: {note}", image.file)));
+        if let Some(of_mask) = &image.mask {
+            let notes = of_mask.notes.iter();
+            self.warnings
+                .extend(notes.map(|note| format!("{}: mask: {note}", image.file)));
+            self.left_out
+                .get_or_insert_with(|| meaning.sentence(of_mask));
+        }
         self.exposures.push(Exposure {
             name: image.file,
             data_at: image.data_at,

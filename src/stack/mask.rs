@@ -29,15 +29,14 @@ pub enum Meaning {
 }
 
 impl Meaning {
-    /// What a mask of this meaning has left out, as a history says it; `hdu` is the mask's HDU.
-    #[must_use]
-    pub fn sentence(self, hdu: &str) -> String {
+    /// What a mask of this meaning has left out, as a history says it.
+    pub(super) fn sentence(self, mask: &Image) -> String {
         let what = match self {
             Self::Bits(bits) => format!("has one of the bits {bits}"),
             Self::Any => "is not 0".to_owned(),
             Self::Zero => "is not above 0".to_owned(),
         };
-        format!("left out: pixels whose mask, HDU {hdu}, {what}")
+        format!("left out: pixels whose mask, HDU {}, {what}", label(mask))
     }
 }
 
