@@ -297,13 +297,13 @@ fn what_is_no_mask_is_refused_with_file_and_hdu() {
     refused(
         bare.path(),
         &["--mask", "DQ", "--mask-bits", "256"],
-        2,
+        3,
         &wide,
     );
     refused(
         bare.path(),
         &["--mask", "SCI"],
-        2,
+        3,
         &["exposure_01.fits", "image and mask at once"],
     );
     refused(
