@@ -51,6 +51,7 @@ pub fn fields(opened: &Opened, plan: &Plan) -> Value {
             json!(if opened.stack.wide { -64 } else { -32 }),
         );
         fields.insert("unit".into(), json!(opened.stack.unit));
+        fields.insert("left_out".into(), json!(opened.stack.left_out));
     }
     fields
 }
@@ -68,13 +69,13 @@ fn shapes(opened: &Opened, plan: &Plan) -> Vec<(&'static str, String)> {
     let (exposures, width, height) = (plan.exposures, opened.stack.width, opened.stack.height);
     let bits = if opened.stack.wide { 64 } else { 32 };
     let (columns, rows) = (plan.width(), plan.height());
-    vec![
-        (
-            "exposures",
-            format!("{exposures} of {width}×{height} pixels, {}", opened.first),
-        ),
-        ("result", format!("{columns}×{rows} pixels of {bits} bits")),
-    ]
+    let mut lines = vec![(
+        "exposures",
+        format!("{exposures} of {width}×{height} pixels, {}", opened.first),
+    )];
+    lines.extend(opened.stack.left_out.clone().map(|what| ("mask", what)));
+    lines.push(("result", format!("{columns}×{rows} pixels of {bits} bits")));
+    lines
 }
 
 fn costs(plan: &Plan, wish: &Wish) -> Vec<(&'static str, String)> {
@@ -83,6 +84,7 @@ fn costs(plan: &Plan, wish: &Wish) -> Vec<(&'static str, String)> {
         Layout::Span => "one a section and exposure",
         Layout::Rows => "one a row and exposure",
     };
+    let of_masks = if plan.masks > 0 { ", and mask" } else { "" };
     let slots = format!("{} of {}", plan.slots, size(plan.slot_bytes));
     let peak = format!("{} of {}", size(plan.peak_bytes), size(plan.memory));
     let time = format!(
@@ -96,7 +98,7 @@ fn costs(plan: &Plan, wish: &Wish) -> Vec<(&'static str, String)> {
             "sections",
             format!("{sections} of up to {rows} rows × {columns} columns"),
         ),
-        ("requests", format!("{}, {layout}", plan.requests)),
+        ("requests", format!("{}, {layout}{of_masks}", plan.requests)),
         ("payload", size(plan.payload_bytes)),
         ("slots", slots),
         ("peak", peak),
