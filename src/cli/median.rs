@@ -181,6 +181,7 @@ fn fingerprint(arguments: &Median, opened: &Opened, plan: &Plan) -> Value {
         "inputs": inputs,
         "hdu": arguments.stack.hdu.as_ref().map(ToString::to_string),
         "plane": arguments.stack.plane,
+        "mask": arguments.stack.mask.as_ref().map(|hdu| [hdu.to_string(), arguments.stack.mask_bits.to_string()]),
         "rect": [x0, y0, x1, y1],
         "step": plan.step,
     })

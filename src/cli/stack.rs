@@ -77,6 +77,7 @@ pub fn open(arguments: &arguments::Stack, cancel: &AtomicBool, report: &Report) 
     let rules = Rules {
         ignore_wcs: arguments.ignore_wcs,
         ignore_units: arguments.ignore_units,
+        mask: arguments.mask_bits,
     };
     let stack = Stack::open(images, rules)?;
     for warning in &stack.warnings {
@@ -101,7 +102,13 @@ fn images(
     let selection = arguments.hdu.clone().unwrap_or_default();
     let mut walks: Vec<Walk> = sources
         .iter()
-        .map(|source| Walk::new(source.name(), selection.clone(), arguments.plane))
+        .map(|source| {
+            let walk = Walk::new(source.name(), selection.clone(), arguments.plane);
+            match &arguments.mask {
+                Some(mask) => walk.with_mask(mask.clone()),
+                None => walk,
+            }
+        })
         .collect();
     let run = Run {
         in_flight: usize::from(arguments.in_flight),

@@ -13,6 +13,7 @@ pub mod hdu;
 pub mod header;
 mod held;
 mod image;
+mod masking;
 pub mod pixel;
 mod signature;
 pub mod thinned;

@@ -111,12 +111,7 @@ fn inputs(opened: &Opened, made: &Made<'_>, report: &Report) -> Vec<Input> {
                  read the same one"
             ));
         }
-        Input {
-            name: name.clone(),
-            bytes: identity.total,
-            version,
-            data_at: exposure.data_at,
-        }
+        Input::new(exposure, name, identity.total, version.as_deref())
     })
     .collect()
 }

@@ -76,6 +76,7 @@ impl Made<'_> {
         if self.planes > 1 {
             lines.push(format!("plane {} of {}", self.plane, self.planes));
         }
+        lines.extend(self.stack.left_out.clone());
         if self.wish.rect.is_some() {
             let Rect { x0, y0, x1, y1 } = plan.rect;
             lines.push(format!(

@@ -13,6 +13,7 @@ use super::part::Identity;
 use crate::error::{Error, Result};
 use crate::fits::header::Header;
 use crate::fits::write::BLOCK;
+use crate::stack::exposure::Exposure;
 use crate::stack::shards::Shards;
 
 /// Most bytes that a description may have: that of 4,096 exposures with long names stays far below.
@@ -33,6 +34,22 @@ pub struct Input {
     pub version: Option<String>,
     /// Byte at which the pixels begin: which HDU and plane were chosen.
     pub data_at: u64,
+    /// Byte at which its mask begins, if it has one; what that leaves out stands in the headers.
+    pub mask_at: Option<u64>,
+}
+
+impl Input {
+    /// An exposure of a stack, under the name that stands in the headers.
+    #[must_use]
+    pub fn new(exposure: &Exposure, name: &str, bytes: Option<u64>, version: Option<&str>) -> Self {
+        Self {
+            name: name.to_owned(),
+            bytes,
+            version: version.map(str::to_owned),
+            data_at: exposure.data_at,
+            mask_at: exposure.mask.as_ref().map(|mask| mask.data_at),
+        }
+    }
 }
 
 /// A median in shards.
