@@ -1,6 +1,8 @@
 //! A result of a job, all of it or a range.
 
+use super::canonical::etag;
 use super::conditions::{Wanted, lists, wanted};
+use super::job::JobAt;
 use super::problem::Problem;
 use super::reply::Reply;
 use super::request::Request;
@@ -19,6 +21,12 @@ pub const RESULTS: [(&str, &str); 5] = [
 pub fn content_type(file: &str) -> Option<&'static str> {
     let mut all = RESULTS.iter();
     all.find(|(name, _)| *name == file).map(|(_, kind)| *kind)
+}
+
+/// The entity tag of a result: the job's name is a digest of all that the bytes depend on.
+#[must_use]
+pub fn tag(at: &JobAt, file: &str) -> String {
+    etag(&format!("{}/{file}", at.job))
 }
 
 /// What to send of a file.

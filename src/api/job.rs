@@ -3,6 +3,7 @@
 use super::PROGRAM;
 use super::catalog::{BUILT_IN, Dataset, Kind};
 use super::jobs::ask::Asked;
+use super::jobs::document::Document;
 use super::jobs::id::Id;
 use super::problem::Problem;
 
@@ -67,6 +68,20 @@ impl NewJob {
 }
 
 impl JobAt {
+    /// Refuses a job of another dataset: whoever may see this one must not see that one's results by this address.
+    ///
+    /// A host calls it with the job's document before it tells, sends or removes anything of the job.
+    ///
+    /// # Errors
+    /// `job` (404), as if it were not there.
+    pub fn owns(&self, document: &Document) -> Result<(), Problem> {
+        if document.name() == self.dataset && document.id == self.job {
+            return Ok(());
+        }
+        let detail = format!("{} has no job {}", self.dataset, self.job);
+        Err(Problem::new("job", detail))
+    }
+
     pub(super) fn new(base: &str, dataset: &str, id: &str, job: Id) -> Self {
         Self {
             location: format!("{base}/v1/{dataset}/jobs/{job}"),

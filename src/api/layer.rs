@@ -3,7 +3,7 @@
 //! Stacks have `median`, `count` and `frame-1` … `frame-N`. Datasets of ions have `mz-885.5498`, an m/z of four decimals,
 //! and ions such as `C47H83O13P-H`, a formula with what makes an ion of it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use super::problem::Problem;
 use crate::ion::annotate::polarity;
@@ -16,7 +16,7 @@ use crate::ion::window::Tolerance;
 pub const USUAL_PPM: f64 = 3.0;
 
 /// The largest m/z that is drawn.
-pub const LARGEST_MZ: f64 = 99_999.9999;
+pub const LARGEST_MZ: f64 = 99_999.999_9;
 
 /// The widest window to either side, in millionths, and in the unit of m/z.
 const WIDEST: [f64; 2] = [1000.0, 10.0];
@@ -176,10 +176,11 @@ impl fmt::Display for IonOf {
 
 /// The canonical text of a modifier: parts by their atoms, the charge where the parts do not tell it.
 fn written(modifier: &Modifier) -> String {
-    let parts: String = modifier
-        .parts()
-        .map(|(minus, atoms)| format!("{}{atoms}", if minus { '-' } else { '+' }))
-        .collect();
+    let mut parts = String::new();
+    for (minus, atoms) in modifier.parts() {
+        // Writing to a string does not fail.
+        let _ = write!(parts, "{}{atoms}", if minus { '-' } else { '+' });
+    }
     match modifier.charge() {
         Some(charge) if implied(&parts) != Some(charge) => {
             let sign = if charge < 0 { '-' } else { '+' };

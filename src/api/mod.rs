@@ -39,6 +39,7 @@ pub use problem::Problem;
 pub use reply::Reply;
 pub use request::Request;
 pub use route::Route;
+pub use service::{Ask, ServerFacts, Service};
 
 /// Name and version of the program, a part of every entity tag and of every job's name.
 pub const PROGRAM: &str = concat!("sectile ", env!("CARGO_PKG_VERSION"));

@@ -30,7 +30,7 @@ pub struct DatasetRef {
 pub enum Route {
     /// The service document.
     Service,
-    /// The OpenAPI document.
+    /// The `OpenAPI` document.
     OpenApi,
     /// What a dataset is.
     Info,
@@ -127,12 +127,12 @@ impl Shape {
             ["v1", _, "jobs"] => Self::Jobs,
             ["v1", _, "jobs", _] => Self::Job,
             ["v1", _, "jobs", _, _] => Self::JobFile,
-            ["v1", _, file] if file.ends_with(".png") => Self::Cutout(Format::Png),
-            ["v1", _, file] if file.ends_with(".fits") => Self::Cutout(Format::Fits),
+            ["v1", _, file] if file.strip_suffix(".png").is_some() => Self::Cutout(Format::Png),
+            ["v1", _, file] if file.strip_suffix(".fits").is_some() => Self::Cutout(Format::Fits),
             ["v1", _, _, "statistics"] => Self::Statistics,
             ["v1", _, _, "tilejson.json"] => Self::TileJson,
             ["v1", _, _, "point", _] => Self::Point,
-            ["v1", _, _, _, _, file] if file.ends_with(".png") => Self::Tile,
+            ["v1", _, _, _, _, file] if file.strip_suffix(".png").is_some() => Self::Tile,
             _ => return None,
         })
     }

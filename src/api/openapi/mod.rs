@@ -1,4 +1,4 @@
-//! The interface described for programs: OpenAPI 3.1, of exactly the addresses that [`route`](super::route::route) reads.
+//! The interface described for programs: `OpenAPI` 3.1, of exactly the addresses that [`route`](super::route::route) reads.
 //!
 //! HEAD is answered like GET without a body, and OPTIONS with 204, at every address; neither is listed.
 

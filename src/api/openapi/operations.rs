@@ -65,7 +65,7 @@ impl Operation {
         self
     }
 
-    fn answer(mut self, status: u16, what: &str, content: Value, headers: &[&str]) -> Self {
+    fn answer(mut self, status: u16, what: &str, content: &Value, headers: &[&str]) -> Self {
         let mut answer = json!({"description": what, "content": content});
         if !headers.is_empty() {
             answer["headers"] = headers
@@ -83,7 +83,7 @@ impl Operation {
 
     /// A document of this schema, with an entity tag.
     fn document(self, schema: &str) -> Self {
-        self.answer(200, "It.", of_schema(schema), &["ETag"])
+        self.answer(200, "It.", &of_schema(schema), &["ETag"])
             .with(&[304])
     }
 
@@ -210,13 +210,13 @@ fn tile() -> Operation {
     .answer(
         200,
         "The tile.",
-        of_media(&["image/png"]),
+        &of_media(&["image/png"]),
         &["ETag", "X-BZERO", "X-BSCALE", "X-BLANK"],
     )
     .answer(
         202,
         "It takes too much; this job makes it possible.",
-        of_schema("Job"),
+        &of_schema("Job"),
         &["Location"],
     )
     .with(&[204, 304, 413])
@@ -226,14 +226,14 @@ fn cutout(name: &'static str, summary: &'static str, media: &str, headers: &[&st
     Operation::of(name, "pictures", summary, &["layer"])
         .takes(&["bbox"])
         .takes(&OF_LAYER)
-        .answer(200, "The picture.", of_media(&[media]), headers)
+        .answer(200, "The picture.", &of_media(&[media]), headers)
         .with(&[304, 413])
 }
 
 fn job_new() -> Value {
     let operation = Operation::of("begin", "jobs", "Begins a job, unless it is there.", &[])
-        .answer(200, "It is there.", of_schema("Job"), &["Location"])
-        .answer(202, "It has begun.", of_schema("Job"), &["Location"])
+        .answer(200, "It is there.", &of_schema("Job"), &["Location"])
+        .answer(202, "It has begun.", &of_schema("Job"), &["Location"])
         .with(&[413, 415]);
     let mut operation = operation.done();
     operation["requestBody"] = json!({"required": true, "content": of_schema("JobRequest")});
@@ -243,7 +243,7 @@ fn job_new() -> Value {
 fn job() -> Value {
     let path = ["job"];
     let progress = Operation::of("progress", "jobs", "How far a job is.", &path);
-    let progress = progress.answer(200, "The progress.", of_schema("Job"), &[]);
+    let progress = progress.answer(200, "The progress.", &of_schema("Job"), &[]);
     let mut cancel = Operation::of(
         "cancel",
         "jobs",
@@ -268,7 +268,7 @@ fn job_file() -> Operation {
         "A result of a job, or a range of it.",
         &["job", "file"],
     )
-    .answer(200, "The file.", of_media(&media), &[])
-    .answer(206, "The range.", of_media(&media), &[])
+    .answer(200, "The file.", &of_media(&media), &[])
+    .answer(206, "The range.", &of_media(&media), &[])
     .with(&[304, 416])
 }

@@ -37,8 +37,8 @@ impl Service {
         });
         match (&open.opened, &declared.kind) {
             (Opened::Stack { stack, .. }, Kind::Stack(entry)) => {
-                let names = entry.exposures.iter().map(shown);
-                of_stack(&mut info, stack, names.collect());
+                let names: Vec<&str> = entry.exposures.iter().map(shown).collect();
+                of_stack(&mut info, stack, &names);
                 info["masked"] = json!(entry.mask.is_some());
             }
             (
@@ -59,7 +59,7 @@ impl Service {
         info
     }
 
-    /// The members of `…/{layer}/tilejson.json`: TileJSON 3.0.0, with the size of the plane in its own pixels.
+    /// The members of `…/{layer}/tilejson.json`: `TileJSON` 3.0.0, with the size of the plane in its own pixels.
     pub(super) fn tilejson(
         &self,
         declared: &Dataset,
@@ -106,7 +106,7 @@ fn levels(open: &Open) -> u32 {
     Pyramid::new(width, height, TILE).map_or(0, |pyramid| pyramid.levels())
 }
 
-fn of_stack(info: &mut Value, stack: &Stack, names: Vec<&str>) {
+fn of_stack(info: &mut Value, stack: &Stack, names: &[&str]) {
     info["type"] = json!("stack");
     info["dtype"] = json!(if stack.wide { "float64" } else { "float32" });
     info["unit"] = json!(stack.unit);
