@@ -94,7 +94,9 @@ impl Plane {
         match self {
             Self::F32(gather) => making.of(gather.into_values(budget), |v| Pixels::F32(v), budget),
             Self::F64(gather) => making.of(gather.into_values(budget), |v| Pixels::F64(v), budget),
-            Self::Count(gather, _) => {
+            Self::Count(gather, line) => {
+                budget.release(size_of_val(line.as_slice()) as u64);
+                drop(line);
                 making.of(gather.into_values(budget), |v| Pixels::Count(v), budget)
             }
         }
