@@ -269,7 +269,7 @@ fn wrong_requests_are_told_what_is_wrong() {
             400,
             "parameter",
         ),
-        ("/v1/sky/median.png?bbox=5,5,5,9", 400, "parameter"),
+        ("/v1/sky/median.png?bbox=5,5,5,9", 404, "outside"),
         ("/v1/sky/median.png?bbox=1,2,3", 400, "parameter"),
         ("/v1/sky/median/point/320,0", 404, "outside"),
         ("/v1/sky/spectrum", 404, "outside"),
