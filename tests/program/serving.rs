@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use super::{Answer, ask, sectile};
 
 /// A running server; ended when dropped.
-struct Server {
+pub struct Server {
     pub child: Child,
     pub port: u16,
 }

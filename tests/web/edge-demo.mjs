@@ -1,29 +1,45 @@
 /**
- * The demo's data as a bucket has it: the objects, and the catalog that declares them.
+ * The demo's data as a bucket has it, with the catalog that the program writes.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Datasets of the demo: a stack of all exposures, and the tissue's store. */
-export function demoCatalog(names) {
-  const datasets = {};
-  const exposures = names.filter((name) => /^exposure_\d+\.fits$/.test(name)).sort();
-  if (exposures.length > 0) datasets.demo = { type: 'stack', title: 'The demo stack', exposures: exposures.map((name) => `demo/${name}`), jobs: true };
-  if (names.includes('tissue.sectile')) {
-    datasets.tissue = { type: 'ions', title: 'The demo tissue', store: 'demo/tissue.sectile', analyzer: 'orbitrap', resolving_power: 140000, molecules: { demo: 'demo/molecules.csv' }, jobs: true };
-  }
-  return { sectile: 1, datasets };
+import { program } from './site.mjs';
+
+/** What is put into a bucket of what the demo writes. */
+const SERVED = /^exposure_\d+\.fits$|^tissue\.sectile$|^molecules\.csv$|^sectile\.json$/;
+
+/**
+ * Writes the demo's stack and tissue, packs the tissue, and declares both.
+ * @param {string} folder
+ * @param {{exposures?: number, size?: number, sectile?: string}} [options]
+ */
+export function writeDemo(folder, { exposures = 12, size = 512, sectile = program() } = {}) {
+  const run = (...words) => execFileSync(sectile, ['--quiet', ...words], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  if (!existsSync(join(folder, 'exposure_01.fits'))) run('demo-data', '.', '--exposures', `${exposures}`, '--size', `${size}`);
+  if (!existsSync(join(folder, 'tissue.sectile'))) run('pack', 'tissue.imzML', '-o', 'tissue.sectile');
+  run('catalog', '.', '--stack', 'demo=exposure_*.fits', '--ions', 'tissue=tissue.sectile', '--molecules', 'tissue:demo=molecules.csv',
+    '--analyzer', 'orbitrap', '--resolving-power', '140000', '--jobs');
 }
 
 /**
- * Every file of a folder that the demo's catalog names, and the catalog, by their keys.
- * @param {string} folder as `sectile demo-data` and `sectile pack` leave it
+ * Everything of such a folder that a bucket holds, by its keys.
+ * @param {string} folder
  * @param {(catalog: any) => void} [change] what to declare otherwise
+ * @returns {Record<string, Uint8Array | string>}
  */
 export function demoObjects(folder, change) {
-  const names = readdirSync(folder).filter((name) => /^exposure_\d+\.fits$|^tissue\.sectile$|^molecules\.csv$/.test(name));
-  const catalog = demoCatalog(names);
+  const names = readdirSync(folder).filter((name) => SERVED.test(name));
+  const objects = Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
+  const catalog = JSON.parse(objects['sectile.json'].toString());
   change?.(catalog);
-  const objects = Object.fromEntries(names.map((name) => [`demo/${name}`, readFileSync(join(folder, name))]));
   return { ...objects, 'sectile.json': JSON.stringify(catalog) };
+}
+
+/** Declares the exposures by name alone, so that their headers are read. @param {any} catalog */
+export function byName(catalog) {
+  for (const dataset of Object.values(catalog.datasets)) {
+    if (dataset.exposures) dataset.exposures = dataset.exposures.map((exposure) => exposure.url ?? exposure);
+  }
 }

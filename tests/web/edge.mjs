@@ -58,8 +58,13 @@ export async function startWorker({ persist, objects = {}, vars = {}, queues = t
   const { port } = await worker.ready;
   return {
     bucket,
-    /** A request, its address as `fetch` would write it. @param {string} path @param {any} [init] */
-    ask: (path, init) => worker.dispatchFetch(`http://edge.test${path}`, { redirect: 'manual', ...init }),
+    /** A request, its address as `fetch` would write it; the answer has all of its body. @param {string} path @param {any} [init] */
+    async ask(path, init) {
+      const answer = await worker.dispatchFetch(`http://edge.test${path}`, { redirect: 'manual', ...init });
+      // A body that nobody reads would keep its connection, and the end of the runtime waits for that.
+      const body = await answer.arrayBuffer();
+      return new Response(body.byteLength > 0 ? body : null, { status: answer.status, headers: [...answer.headers] });
+    },
     /** A request whose target goes over the wire as it is. @param {string} target */
     raw: (target, { method = 'GET', headers = {} } = {}) => new Promise((resolve, reject) => {
       const sent = httpRequest({ host: '127.0.0.1', port, path: target, method, headers }, async (answer) => {

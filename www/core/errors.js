@@ -11,6 +11,8 @@ export class CoreError extends Error {
     this.name = 'CoreError';
     this.code = code;
     this.at = at;
+    /** The status of the server's answer, where one refused. @type {number | undefined} */
+    this.status = undefined;
   }
 }
 

@@ -133,11 +133,11 @@ export class Part {
 }
 
 /** Words for a fault, with what a page can add to them. */
-function refused(key, { kind, what }, at) {
+function refused(key, { kind, what, status }, at) {
   const code = { changed: 'changed', lost: 'network' }[kind] ?? 'http';
   const advice =
     kind === 'lost'
       ? '. The server may be down, redirect in a circle, or not allow this page to read it (CORS); download the file and drop it here, or ask for CORS headers.'
       : '';
-  return new CoreError(code, `${key}: ${what}${advice}`, at);
+  return Object.assign(new CoreError(code, `${key}: ${what}${advice}`, at), { status: status ?? undefined });
 }

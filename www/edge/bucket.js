@@ -106,6 +106,6 @@ export class OriginSource extends FetchSource {
     const refusal = status >= 300 && status < 400 ? 'redirects, which are not followed' : status === 200 ? 'has no ranges' : undefined;
     if (!refusal) return response;
     await response.body?.cancel();
-    throw new CoreError('http', `${this.url}: the server answered ${status}: it ${refusal}`);
+    throw Object.assign(new CoreError('http', `${this.url}: the server answered ${status}: it ${refusal}`), { status });
   }
 }

@@ -61,11 +61,12 @@ export class Engine {
     return new Proxy(job, { get: (_, name) => call(name) });
   }
 
-  /** Gives the instance up. */
+  /** Gives the instance up, and tells all who wait; hands back what they are told. */
   retire() {
     this.lost = true;
     this.instance.retire();
     for (const reject of this.waiting) reject(gone());
+    return gone();
   }
 }
 

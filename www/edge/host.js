@@ -44,26 +44,30 @@ export class Host {
       engine = await this.start();
       reply = await engine.within(Number(this.env.DEADLINE_MS), this.reply(engine, visit));
     } catch (error) {
-      if (engine && isTrap(error)) this.retire(engine);
-      reply = await this.refusal(visit, error);
+      reply = await this.refusal(visit, isTrap(error) ? this.retire(engine, error) : error);
     }
     return this.send(visit, reply);
   }
 
   /** The instance that runs, started if there is none. */
   start() {
-    this.engine ??= Engine.start().catch((error) => {
+    this.engine ??= Engine.start().then((engine) => (this.running = engine)).catch((error) => {
       this.engine = undefined;
       throw error;
     });
     return this.engine;
   }
 
-  /** Gives a lost instance up: the next request starts another. @param {Engine} engine */
-  retire(engine) {
-    if (engine.lost) return;
-    this.engine = undefined;
-    engine.retire();
+  /** Bytes of linear memory of the instance that runs. */
+  memory() {
+    return this.running?.instance.memoryBytes() ?? 0;
+  }
+
+  /** Gives a lost instance up: the next request starts another. Hands back what to tell. @param {Engine} engine */
+  retire(engine, error) {
+    console.error(error.stack);
+    if (!engine.lost) this.engine = undefined;
+    return engine.retire();
   }
 
   /** @private What went wrong, as an answer of an instance that runs. */
@@ -234,7 +238,7 @@ export class Host {
   /** @private */
   send(visit, { status, headers, body }) {
     const sent = new Headers();
-    for (const [name, value] of [...pairs(headers), ...visit.told()]) sent.set(name, value);
+    for (const [name, value] of [...pairs(headers), ...visit.told({ core: this.memory(), script: this.script.peak })]) sent.set(name, value);
     if (visit.request.method === 'HEAD') return new Response(null, { status, headers: sent });
     if (!(body instanceof Uint8Array)) return new Response(body, { status, headers: sent });
     // Counted until the client has taken it.

@@ -29,11 +29,12 @@ export class Visit {
     }
   }
 
-  /** Headers that tell what the answer has cost. */
-  told() {
+  /** Headers that tell what the answer has cost, and the most that its isolate has held. @param {Record<string, number>} held */
+  told(held) {
     const spent = Object.entries(this.spent).map(([what, milliseconds]) => `${what};dur=${milliseconds}`);
+    const bytes = Object.entries(held).map(([what, most]) => `${what};desc=${most}`);
     return [
-      ['Server-Timing', [...spent, `cache;desc=${this.cache}`].join(', ')],
+      ['Server-Timing', [...spent, `cache;desc=${this.cache}`, ...bytes].join(', ')],
       ['X-Upstream-Requests', `${this.tally.requests}`],
       ['X-Upstream-Bytes', `${this.tally.bytes_fetched}`],
     ];

@@ -5,9 +5,6 @@ use crate::{Outcome, demo, place, program, size, wasm};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The most that a deployment may weigh, script and module compressed, in bytes.
-const MOST_GZIP: usize = 1_000_000;
-
 const PORT: u16 = 8788;
 
 /// How the Worker is run.
@@ -64,7 +61,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
 /// Builds target/dist/edge afresh: the Worker's modules, the core, and what `wrangler deploy` would send.
 ///
 /// # Errors
-/// If it weighs more than the free plan takes.
+/// If it weighs more than it may.
 pub(crate) fn build() -> Outcome {
     node::packages()?;
     let (folder, pages) = (place::edge(), place::root().join("www"));
@@ -110,10 +107,11 @@ pub(crate) fn measure() -> Outcome {
         return Err("there is no bundle: run `cargo xtask edge --build`".into());
     }
     let weight = size::Weight::of(&files)?;
-    println!("{}", weight.limited("edge", MOST_GZIP));
-    if weight.gzip > MOST_GZIP {
+    let most = wasm::EDGE.most_gzip;
+    println!("{}", weight.limited("edge", most));
+    if weight.gzip > most {
         return Err(format!(
-            "the Worker is {} bytes gzip; at most {MOST_GZIP} are allowed",
+            "the Worker is {} bytes gzip; at most {most} are allowed",
             weight.gzip
         ));
     }

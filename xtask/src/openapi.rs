@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 /// Cases of each operation and kind; with this many a run takes about a minute.
-const CASES: &str = "30";
+const CASES: &str = "60";
 
 /// The same cases in every run, so that a failure can be looked at again.
 const SEED: &str = "1";

@@ -26,6 +26,9 @@ pub struct Serve {
     /// The folder of the pages shown at /.
     #[arg(long, value_name = "DIR")]
     pub pages: Option<PathBuf>,
+    /// Show no files at /data/, only datasets: where some of them ask for a token.
+    #[arg(long)]
+    pub no_data: bool,
     /// The file that declares the datasets, else DIR/sectile.json; it is read anew when it changes.
     #[arg(long, value_name = "FILE")]
     pub catalog: Option<PathBuf>,

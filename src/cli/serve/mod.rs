@@ -35,6 +35,8 @@ struct Site {
     data: PathBuf,
     /// The real path of the folder of pages, if there are any.
     pages: Option<PathBuf>,
+    /// Whether its files are shown as they are.
+    shows_data: bool,
     /// The datasets of the folder of data.
     api: Arc<Api>,
 }
@@ -44,6 +46,7 @@ pub fn run(arguments: &Serve, report: &mut Report) -> Result<()> {
     let data = folder(&arguments.folder)?;
     let (warn, warnings) = unbounded_channel();
     let site = Site {
+        shows_data: !arguments.no_data,
         api: Api::new(arguments, &data, warn)?,
         pages: pages(arguments.pages.as_deref())?,
         data,
@@ -87,7 +90,9 @@ async fn serve(
             "pages": site.pages.as_ref().map(|pages| pages.to_string_lossy()),
         }),
     );
-    report.detail(1, &format!("{} is at {url}data/", site.data.display()));
+    if site.shows_data {
+        report.detail(1, &format!("{} is at {url}data/", site.data.display()));
+    }
     report.detail(1, &format!("its datasets are at {url}v1"));
     let router = Router::new()
         .fallback(respond::respond)

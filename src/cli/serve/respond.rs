@@ -83,6 +83,12 @@ fn preflight() -> Response<Body> {
 async fn found(site: &Site, uri: &Uri, headers: &HeaderMap) -> Response<Body> {
     let (root, below, is_data) = match parse(uri.path()) {
         None => return problem(StatusCode::BAD_REQUEST, "not a plain path"),
+        Some(Target::Data(_)) if !site.shows_data => {
+            return problem(
+                StatusCode::NOT_FOUND,
+                "no files are shown here; datasets are at /v1",
+            );
+        }
         Some(Target::Data(below)) => (&site.data, below, true),
         Some(Target::Page(below)) => match &site.pages {
             Some(pages) => (pages, below, false),
@@ -98,6 +104,10 @@ async fn found(site: &Site, uri: &Uri, headers: &HeaderMap) -> Response<Body> {
         Ok(path) => path,
         Err(error) => return refused(&error),
     };
+    // It may hold tokens.
+    if is_data && site.api.is_catalog(&path) {
+        return problem(StatusCode::FORBIDDEN, "the catalog is not shown; see /v1");
+    }
     let is_folder = tokio::fs::metadata(&path)
         .await
         .is_ok_and(|found| found.is_dir());

@@ -111,7 +111,15 @@ impl Api {
                 .without_redirects(),
             memory,
             deadline,
-            watch: Watch::new(catalog, allow, limits, warn),
+            watch: Watch::new(
+                catalog,
+                watch::Rules {
+                    allow,
+                    limits,
+                    shows_data: !arguments.no_data,
+                },
+                warn,
+            ),
             cache: Mutex::new(Cache::new(budget::parse_size(&arguments.cache)?)),
             flights: Flights::new(),
             // Two for each processor: one computes while the other waits for its bytes.
@@ -122,6 +130,11 @@ impl Api {
     /// Whether a path is one of the interface's.
     pub fn has(path: &str) -> bool {
         path == "/v1" || path.starts_with("/v1/") || path == "/openapi.json"
+    }
+
+    /// Whether a real path is that of the catalog.
+    pub fn is_catalog(&self, path: &Path) -> bool {
+        self.watch.is_at(path)
     }
 
     /// Answers a request. Dropping the future gives up what is computed for it alone.

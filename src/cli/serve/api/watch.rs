@@ -15,12 +15,22 @@ use super::shelf::{LOOK, Shelf};
 const HINT: &str = "this folder has no sectile.json, so no dataset is declared; `sectile catalog DIR --stack NAME=FILES \
                     --ions NAME=STORE` writes one";
 
+/// What a catalog is held to.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// Which origins it may name.
+    pub allow: Allow,
+    /// What an answer may take.
+    pub limits: Limits,
+    /// Whether the files themselves are shown to anyone.
+    pub shows_data: bool,
+}
+
 /// The catalog, and what is served of it now.
 #[derive(Debug)]
 pub struct Watch {
     path: PathBuf,
-    allow: Allow,
-    limits: Limits,
+    rules: Rules,
     state: Mutex<State>,
     warn: tokio::sync::mpsc::UnboundedSender<String>,
 }
@@ -39,15 +49,13 @@ impl Watch {
     /// Reads the catalog for the first time. Warnings, now and later, go to `warn`.
     pub fn new(
         path: PathBuf,
-        allow: Allow,
-        limits: Limits,
+        rules: Rules,
         warn: tokio::sync::mpsc::UnboundedSender<String>,
     ) -> Self {
-        let empty = shelf(Catalog::default(), limits, None, None);
+        let empty = shelf(Catalog::default(), rules.limits, None, None);
         let watch = Self {
             path,
-            allow,
-            limits,
+            rules,
             state: Mutex::new(State {
                 looked: Instant::now(),
                 stamp: None,
@@ -59,6 +67,11 @@ impl Watch {
         watch.look(&mut state);
         drop(state);
         watch
+    }
+
+    /// Whether a real path is that of the file.
+    pub fn is_at(&self, path: &Path) -> bool {
+        self.path.canonicalize().is_ok_and(|own| own == path)
     }
 
     /// What is served now. Blocks for a look at the file, unless it was looked at a moment ago.
@@ -88,22 +101,29 @@ impl Watch {
 
     fn read(&self, is_there: bool) -> Shelf {
         if !is_there {
-            return shelf(Catalog::default(), self.limits, Some(HINT), None);
+            return shelf(Catalog::default(), self.rules.limits, Some(HINT), None);
         }
         let read = bytes(&self.path).and_then(|bytes| {
-            Catalog::parse(&bytes, self.allow).map_err(|error| error.to_string())
+            Catalog::parse(&bytes, self.rules.allow).map_err(|error| error.to_string())
         });
         match read {
             Ok(catalog) => {
                 for faulty in &catalog.faulty {
                     self.say(&format!("{}: {}", faulty.name, faulty.reason));
                 }
-                shelf(catalog, self.limits, None, None)
+                let mut datasets = catalog.datasets.iter();
+                if self.rules.shows_data && datasets.any(|dataset| dataset.token.is_some()) {
+                    self.say(
+                        "datasets with a token are declared, and the files of the folder are shown to anyone \
+                         at /data/; --no-data keeps them",
+                    );
+                }
+                shelf(catalog, self.rules.limits, None, None)
             }
             Err(why) => {
                 self.say(&why);
                 let problem = Problem::new("catalog", format!("the catalog cannot be read: {why}"));
-                shelf(Catalog::default(), self.limits, None, Some(problem))
+                shelf(Catalog::default(), self.rules.limits, None, Some(problem))
             }
         }
     }
