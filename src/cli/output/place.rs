@@ -19,6 +19,10 @@ pub const SPILL: &str = ".sectile-spill";
 pub const TILES: &str = ".sectile-tiles";
 /// Ends the name of the folder of what is finished of an annotation.
 pub const SHARDS: &str = ".sectile-shards";
+/// In such a folder: what shards are about that are computed by several processes.
+pub const JOB: &str = "job.json";
+/// In such a folder: the list of molecules, as the job was begun with it.
+pub const LIST: &str = "molecules";
 
 /// An output and what lies beside it.
 #[derive(Debug, Clone)]
@@ -69,16 +73,33 @@ pub fn remove_tiles(folder: &Path) -> io::Result<()> {
     remove_levels(folder, 2, is_tile)
 }
 
-/// Removes a folder of shards: files `number.scores` and `number.images`, and nothing else.
+/// Removes a folder of shards: what shards have written and what they are about, and nothing else.
 ///
 /// A folder that holds anything else stays, with what it holds; that there is none is fine.
 pub fn remove_shards(folder: &Path) -> io::Result<()> {
     let is_shard = |name: &str| {
         let parts = name.split_once('.');
-        parts
-            .is_some_and(|(number, kind)| is_number(number) && ["scores", "images"].contains(&kind))
+        let kinds = ["scores", "images", "part", "lock", "fresh"];
+        // A process that must not disturb another one adds its own number.
+        parts.is_some_and(|(numbers, kind)| {
+            numbers.split('-').all(is_number) && kinds.contains(&kind)
+        }) || [JOB, LIST].contains(&name)
     };
     remove_levels(folder, 0, is_shard)
+}
+
+/// Makes a new file of this process in a folder of shards: what is written there until it gets its name.
+pub fn private(folder: &Path) -> io::Result<(fs::File, PathBuf)> {
+    let process = std::process::id();
+    // Another machine's process may have the same number.
+    for attempt in 0_u32.. {
+        let path = folder.join(format!("{process}-{attempt}.fresh"));
+        match fs::File::create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (file, path)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Removes a folder with so many levels of numbered folders in it, and below them the files that are ours.
@@ -129,7 +150,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let shards = folder.path().join("a.sectile-shards");
         fs::create_dir_all(&shards).unwrap();
-        for name in ["00000.scores", "00001.scores", "00001.images", "x.images"] {
+        for name in [
+            "00000.scores",
+            "00001.scores",
+            "00001.images",
+            "00002.part",
+            "00003.lock",
+            "417-0.fresh",
+            "417-1.scores",
+            "job.json",
+            "molecules",
+            "x.images",
+        ] {
             fs::write(shards.join(name), "x").unwrap();
         }
         assert!(remove_shards(&shards).is_err());

@@ -48,8 +48,11 @@ impl Crew {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let asked = annotating.workers.map(usize::from);
         let most = asked.unwrap_or(cores.min(WORKERS)).min(shards).max(1);
-        // The main thread's ions and head, which each worker has for itself too.
-        let held = head.held_bytes() + ions.bytes();
+        // The main thread's ions and head, which each worker has for itself too; one shard is done by the main thread.
+        let held = match annotating.shard {
+            Some(_) => 0,
+            None => head.held_bytes() + ions.bytes(),
+        };
         let taken = Desk::bytes(head);
         let share = |workers: usize| {
             let all = ready.memory.saturating_sub(held);
