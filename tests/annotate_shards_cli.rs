@@ -22,7 +22,7 @@ use std::process::{Child, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use annotations::{finished, scene};
+use annotations::{absent, finished, planted, scene};
 use program::{SlowServer, names, run, run_well, text};
 use sectile::ion::database::Reader;
 use sectile::job::{Machine, Step};
@@ -38,9 +38,13 @@ struct Work {
 
 impl Work {
     fn new(images: &str) -> Self {
+        Self::with(scene().small_list(), images)
+    }
+
+    fn with(list: PathBuf, images: &str) -> Self {
         let mut work = Self {
             folder: tempfile::tempdir().unwrap(),
-            list: scene().small_list(),
+            list,
             whole: Vec::new(),
         };
         run_well(work.path(), &work.words("whole", &["--images", images]));
@@ -200,7 +204,7 @@ fn slow(server: &SlowServer, work: &Work, shard: &str, more: &[&str]) -> Child {
             "annotate",
             &server.url("tissue.sectile"),
             "--molecules",
-            &server.url("small.csv"),
+            &server.url("large.csv"),
         ])
         .args(["-o", "slow", "--in-flight", "1", "--shard", shard])
         .args(more)
@@ -211,12 +215,19 @@ fn slow(server: &SlowServer, work: &Work, shard: &str, more: &[&str]) -> Child {
 
 #[test]
 fn a_killed_shard_is_gone_on_with_and_one_that_is_under_way_is_done_twice() {
-    let work = Work::new("all");
-    let server = SlowServer::start(scene().folder.path(), Duration::from_millis(40));
+    // Several batches, so that a save comes long before the end.
+    let mut formulas: Vec<String> = planted(scene())
+        .into_iter()
+        .map(|ion| ion.formula)
+        .collect();
+    formulas.extend(absent(scene(), 250));
+    let list = scene().list("large.csv", formulas.iter());
+    let work = Work::with(list, "all");
+    let server = SlowServer::start(scene().folder.path(), Duration::from_millis(150));
     let shards = work.shards("slow");
     let saved = |name: &str| shards.join(name).metadata().map_or(0, |file| file.len());
     let mut child = slow(&server, &work, "2/2", &[]);
-    program::wait_until("there is a save", || saved("00002.scores") > 4_000);
+    program::wait_until("there is a save", || saved("00002.scores") > 200);
     // Clean leaves it alone, and so does whoever wants the folder alone.
     let busy = run_well(work.path(), &["clean", "slow"]);
     assert!(busy.stderr.contains("another process"), "{busy:?}");
