@@ -13,13 +13,14 @@
 
 mod annotate_cases;
 mod ion_cases;
-mod shard_cases;
+mod part_cases;
 
 use std::rc::Rc;
 
 use annotate_cases::whole::{F32, wish};
 use annotate_cases::{annotate, formulas, ions, planted, request};
 use ion_cases::{WHOLE, head};
+use part_cases::{Assembled, assemble, names, part};
 use sectile::budget::Budget;
 use sectile::error::Error;
 use sectile::ion::annotate::{Decoy, Ions, Scored};
@@ -30,7 +31,6 @@ use sectile::results::part::whole::{Depicted, FIXED};
 use sectile::results::shards::{Description, Invocation, divide};
 use sectile::results::{Provenance, Table};
 use sectile::store::head::Head;
-use shard_cases::{Assembled, assemble, names, part};
 
 const MEMORY: u64 = 64 << 20;
 

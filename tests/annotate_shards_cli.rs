@@ -13,8 +13,8 @@
 )]
 
 mod annotations;
+mod part_cases;
 mod program;
-mod shard_cases;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -186,10 +186,10 @@ fn parts_are_those_that_the_library_computes_in_memory() {
         .ions(Rc::new(reader.finish().unwrap()), 64 << 20)
         .unwrap();
     for (number, wanted) in (1..).zip(&parts) {
-        let made = shard_cases::part(&store, &head, &ions, &description, number, 32 << 20).unwrap();
+        let made = part_cases::part(&store, &head, &ions, &description, number, 32 << 20).unwrap();
         assert!(made == *wanted, "shard {number}");
     }
-    let made = shard_cases::assemble(&description, &ions, &parts, 32 << 20).unwrap();
+    let made = part_cases::assemble(&description, &ions, &parts, 32 << 20).unwrap();
     let whole: Vec<&Vec<u8>> = work.whole.iter().map(|(_, bytes)| bytes).collect();
     // By name: the summary, the images, the table.
     assert!(made.files.each_ref().to_vec() == [whole[1], whole[2], whole[0]]);
@@ -223,7 +223,7 @@ fn a_killed_shard_is_gone_on_with_and_one_that_is_under_way_is_done_twice() {
     formulas.extend(absent(scene(), 250));
     let list = scene().list("large.csv", formulas.iter());
     let work = Work::with(list, "all");
-    let server = SlowServer::start(scene().folder.path(), Duration::from_millis(150));
+    let server = SlowServer::start(scene().folder.path(), Duration::from_millis(600));
     let shards = work.shards("slow");
     let saved = |name: &str| shards.join(name).metadata().map_or(0, |file| file.len());
     let mut child = slow(&server, &work, "2/2", &[]);
