@@ -93,7 +93,10 @@ export class Host {
         if (asked.kind === 'reply') return asked.reply();
         if (asked.kind === 'open') await visit.time('open', engine.once(`open ${dataset}`, () => this.open(engine, dataset, visit)));
         else if (asked.kind === 'work') return await this.work(engine, asked, visit);
-        else return await this.jobs.answer(engine, asked, visit);
+        else {
+          const reply = await this.jobs.answer(engine, asked, visit);
+          if (reply) return reply;
+        }
       } catch (error) {
         // Opened anew once: what was known of its files is no longer true.
         if (error.code !== 'changed' || anew || !dataset) throw error;
@@ -158,6 +161,7 @@ export class Host {
       await Promise.all(Array.from({ length: IN_FLIGHT }, reader));
       for (const gone of checked(() => engine.service.opened(opening, OPEN_BYTES))) engine.sources.delete(gone);
       engine.sources.set(dataset, sources);
+      await this.jobs.pyramid(engine, dataset, { tally });
       const saved = key && !isKept && checked(() => opening.saved());
       if (saved) context.waitUntil(BUCKET.put(`${OPENED}${key}.json`, saved));
     } finally {

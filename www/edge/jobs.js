@@ -29,13 +29,17 @@ export class Jobs {
     const body = visit.request.method === 'POST' ? new Uint8Array(await visit.request.arrayBuffer()) : new Uint8Array();
     const desk = checked(() => engine.service.desk(asked, body));
     try {
-      if (desk.kind === 'new') {
+      const { kind } = desk;
+      // Done meanwhile: the answer can be had, and is asked for again.
+      if (kind === 'answer' && (await this.pyramid(engine, desk.dataset, visit))) return undefined;
+      if (kind === 'new' || kind === 'answer') {
         const list = await this.list(engine, desk, visit);
-        checked(() => desk.plan(engine.service, list));
+        const refusal = checked(() => desk.plan(engine.service, visit.asking(), list));
+        if (refusal) return refusal;
       }
-      const status = ['new', 'cancel'].includes(desk.kind) ? await this.settle(engine, desk, visit) : 200;
+      const status = ['new', 'answer', 'cancel'].includes(kind) ? await this.settle(engine, desk, visit) : 200;
       if (status !== 204) await this.look(desk, visit.tally);
-      if (desk.kind !== 'file') return checked(() => desk.reply(engine.service, visit.asking(), status));
+      if (kind !== 'file') return checked(() => desk.reply(engine.service, visit.asking(), status));
       const { key, start, end, ...sent } = checked(() => desk.file(engine.service, visit.asking()));
       if (!key) return sent;
       visit.tally.requests += 1;
@@ -45,6 +49,17 @@ export class Jobs {
     } finally {
       if (!engine.lost) release(desk);
     }
+  }
+
+  /** Has tiles served from the pyramid of a finished job, if there is one; whether that is new. */
+  async pyramid(engine, dataset, visit) {
+    const desk = checked(() => engine.service.pyramidDesk(dataset));
+    if (!desk) return false;
+    await this.look(desk, visit.tally);
+    const key = checked(() => engine.service.servePyramid(desk));
+    release(desk);
+    if (key) engine.sources.get(dataset).push(new BucketSource(this.bucket, key, {}));
+    return Boolean(key);
   }
 
   /** Deals with messages, one after another. @param {MessageBatch} batch @param {ExecutionContext} context */

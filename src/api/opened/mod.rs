@@ -53,6 +53,18 @@ pub struct Pyramid {
     head: String,
 }
 
+impl Pyramid {
+    /// The file of this name and shape, which begins with these blocks.
+    #[must_use]
+    pub fn new(file: &str, cubes: Cubes, head: &[u8]) -> Self {
+        Self {
+            file: file.to_owned(),
+            cubes,
+            head: String::from_utf8_lossy(head).into_owned(),
+        }
+    }
+}
+
 impl Opened {
     /// Columns and rows of its pictures.
     #[must_use]

@@ -2,6 +2,7 @@
 
 mod document;
 mod info;
+mod pyramid;
 
 use std::collections::BTreeMap;
 

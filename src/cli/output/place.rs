@@ -19,6 +19,10 @@ pub const SPILL: &str = ".sectile-spill";
 pub const TILES: &str = ".sectile-tiles";
 /// Ends the name of the folder of what is finished of an annotation.
 pub const SHARDS: &str = ".sectile-shards";
+/// In such a folder: what shards are about that are computed by several processes.
+pub const JOB: &str = "job.json";
+/// In such a folder: the list of molecules, as the job was begun with it.
+pub const LIST: &str = "molecules";
 
 /// An output and what lies beside it.
 #[derive(Debug, Clone)]
@@ -69,25 +73,38 @@ pub fn remove_tiles(folder: &Path) -> io::Result<()> {
     remove_levels(folder, 2, is_tile)
 }
 
-/// Removes a folder of shards: files `number.scores`, `number.images` and `number.part`, what lies beside those while
-/// they are made, and what says which job they are of; nothing else.
+/// Removes a folder of shards: what shards have written and what they are about, and nothing else.
 ///
 /// A folder that holds anything else stays, with what it holds; that there is none is fine.
 pub fn remove_shards(folder: &Path) -> io::Result<()> {
     let is_shard = |name: &str| {
         let made = [PART, JOURNAL, FRESH].iter();
-        let name = made.fold(name, |name, suffix| {
+        let bare = made.fold(name, |name, suffix| {
             name.strip_suffix(suffix).unwrap_or(name)
         });
-        match name.split_once('.') {
+        let kinds = ["scores", "images", "part", "lock", "fresh"];
+        match bare.split_once('.') {
             Some(("job" | "assembled", rest)) => rest.starts_with("json"),
-            Some((number, kind)) => {
-                is_number(number) && ["scores", "images", "part"].contains(&kind)
-            }
-            None => false,
+            // A process that must not disturb another one adds its own number.
+            Some((numbers, kind)) => numbers.split('-').all(is_number) && kinds.contains(&kind),
+            None => [JOB, LIST].contains(&name),
         }
     };
     remove_levels(folder, 0, is_shard)
+}
+
+/// Makes a new file of this process in a folder of shards: what is written there until it gets its name.
+pub fn private(folder: &Path) -> io::Result<(fs::File, PathBuf)> {
+    let process = std::process::id();
+    // Another machine's process may have the same number.
+    for attempt in 0_u32.. {
+        let path = folder.join(format!("{process}-{attempt}.fresh"));
+        match fs::File::create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (file, path)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Removes a folder with so many levels of numbered folders in it, and below them the files that are ours.
@@ -147,6 +164,10 @@ mod tests {
             "00003.part.sectile-journal",
             "job.json",
             "job.json.17-4",
+            "00003.lock",
+            "417-0.fresh",
+            "417-1.scores",
+            "molecules",
             "x.images",
         ] {
             fs::write(shards.join(name), "x").unwrap();

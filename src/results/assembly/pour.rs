@@ -26,8 +26,7 @@ pub(super) struct Pour {
 /// What is said next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Now {
-    /// Nothing has been.
-    Begin,
+    /// The head: so it begins.
     Head,
     Need(Range<u64>),
     /// So many bytes of the picture at hand.
@@ -40,7 +39,7 @@ impl Pour {
             windows: Windows::new(ends.len(), memory)?,
             merge,
             ends,
-            now: Now::Begin,
+            now: Now::Head,
             copy: 0,
             done: 0,
             sum: Running::default(),
@@ -73,15 +72,10 @@ impl Pour {
         copy.map_or(0..0, |copy| copy.range.start + self.done..copy.range.end)
     }
 
-    /// Whether all of the file was handed out.
+    /// Goes on from what was handed out, or fed; whether all of the file was handed out.
     pub(super) fn look(&mut self, parts: &Parts) -> Result<bool> {
-        match self.now {
-            Now::Begin => {
-                self.now = Now::Head;
-                return Ok(false);
-            }
-            Now::Put(length) => self.pass(length, parts)?,
-            Now::Head | Now::Need(_) => {}
+        if let Now::Put(length) = self.now {
+            self.pass(length, parts)?;
         }
         let Some(copy) = self.merge.copies.get(self.copy) else {
             return Ok(true);

@@ -139,7 +139,7 @@ impl Seal {
                 .is_ok()
         };
         if let Some(picture) = pictures.iter().find(|picture| !known(picture)) {
-            return Err(twice(format!(
+            return Err(twice(&format!(
                 "ion {} has an image and no score",
                 picture.ion
             )));
@@ -242,15 +242,13 @@ fn once<T>(
         _ => false,
     });
     if differ {
-        return Err(twice(
-            "an ion came twice with different scores or images".to_owned(),
-        ));
+        return Err(twice("an ion came twice with different scores or images"));
     }
     all.dedup_by(|a, b| is_again(a, b));
     Ok(())
 }
 
-fn twice(what: String) -> Error {
+fn twice(what: &str) -> Error {
     Error::Mismatch {
         file: "what a shard has saved".to_owned(),
         what: format!("{what}; it is of different runs, compute the shard again from its start"),

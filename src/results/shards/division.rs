@@ -109,11 +109,8 @@ pub fn divide(
                 limits.memory.saturating_sub(tried.least),
             ),
         ];
-        let over = over
-            .iter()
-            .map(|(need, have)| need.div_ceil((*have).max(1)))
-            .max()
-            .unwrap_or(1);
+        let over = over.iter().map(|(need, have)| times(*need, *have));
+        let over = over.max().unwrap_or(1);
         if over <= 1 {
             return Ok(tried.division(shards, begin));
         }
@@ -126,6 +123,14 @@ pub fn divide(
         let more = u64::from(shards).saturating_mul(over);
         shards = u32::try_from(more).unwrap_or(u32::MAX).min(all).min(MOST);
     }
+}
+
+/// How many times what is there would be needed; 1 if it is enough.
+fn times(need: u64, have: u64) -> u64 {
+    if need <= have {
+        return 1;
+    }
+    need.div_ceil(have.max(1)).max(2)
 }
 
 /// The largest of some shards, in each respect.

@@ -166,6 +166,28 @@ impl Service {
         }
     }
 
+    /// A desk for the job whose pyramid serves tiles of an open dataset; nothing where there can be none.
+    #[wasm_bindgen(js_name = pyramidDesk)]
+    #[must_use]
+    pub fn pyramid_desk(&self, dataset: &str) -> Option<Desk> {
+        let at = self.core.pyramid_job(dataset)?.at;
+        let job = at.job.clone();
+        Some(Desk::new(Why::Progress, Some(at), job))
+    }
+
+    /// Serves tiles from the pyramid of the desk's job, if it is done; tells its key, for a source behind the others.
+    ///
+    /// # Errors
+    /// A document that does not say what it is of.
+    #[wasm_bindgen(js_name = servePyramid)]
+    pub fn serve_pyramid(&mut self, desk: &Desk) -> Result<Option<String>, Thrown> {
+        let (Some(at), Some(document)) = (&desk.at, &desk.found) else {
+            return Ok(None);
+        };
+        let served = self.core.serve_pyramid(&at.dataset, document, &desk.held);
+        served.map_err(thrown)
+    }
+
     /// Bytes of linear memory that a job may take: half, so that answers go on meanwhile.
     #[wasm_bindgen(getter, js_name = jobMemory)]
     #[must_use]
@@ -183,12 +205,13 @@ impl Desk {
         (!matches!(self.why, Why::Poison(_))).then(|| keys::prefix(&self.job))
     }
 
-    /// What is wanted: `new`, `progress`, `file`, `cancel` or `work`.
+    /// What is wanted: `new`, `answer` (a job in place of an answer), `progress`, `file`, `cancel` or `work`.
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn kind(&self) -> String {
         match self.why {
-            Why::New(..) => "new",
+            Why::New(_, Wanting::Job) => "new",
+            Why::New(_, Wanting::Answer) => "answer",
             Why::Progress => "progress",
             Why::File(_) => "file",
             Why::Cancel => "cancel",
@@ -223,19 +246,32 @@ impl Desk {
         List::of(&service.core, dataset, asked, memory)
     }
 
-    /// Plans a new job.
+    /// Plans a new job; tells the answer where no number of shards makes it possible.
     ///
     /// # Errors
-    /// `budget` for one that no number of shards makes possible.
-    pub fn plan(&mut self, service: &Service, list: Option<List>) -> Result<(), Thrown> {
+    /// What is wrong with the list.
+    pub fn plan(
+        &mut self,
+        service: &Service,
+        asking: &Array,
+        list: Option<List>,
+    ) -> Result<Option<JsValue>, Thrown> {
         let Why::New(new, _) = &self.why else {
-            return Ok(());
+            return Ok(None);
         };
         let mut list = list;
         let list = list.as_mut().map(List::core).transpose()?;
-        let planned = plan::plan(&service.core, new, list);
-        self.planned = Some(planned.map_err(|problem| refused(&problem))?);
-        Ok(())
+        match plan::plan(&service.core, new, list) {
+            Ok(planned) => {
+                self.planned = Some(planned);
+                Ok(None)
+            }
+            Err(problem) => {
+                let asking = Asking::new(asking);
+                let reply = service.core.finish(&asking.request(), problem.reply());
+                Ok(Some(plain(&reply)))
+            }
+        }
     }
 
     /// Forgets what was listed.
@@ -391,6 +427,11 @@ impl Desk {
             Problem::new("job", format!("there is no job {}", self.job)).reply()
         } else {
             let told = progress(self.document()?, &self.held, location, &self.read);
+            // What was asked for in place of an answer is not that answer, even if it was there already.
+            let status = match self.why {
+                Why::New(_, Wanting::Answer) => 202,
+                _ => status,
+            };
             let reply = Reply::json(status, &told).with("Location", location);
             if status == 202 {
                 reply.with("Retry-After", "5")
