@@ -72,6 +72,7 @@ pub fn plan(service: &Service, new: &NewJob, list: Option<&List>) -> Result<Docu
                 stack,
                 images,
                 sources,
+                ..
             }),
             Asked::Median(asked),
         ) => median(asked, entry, (stack, images, sources), &limits)?,
@@ -152,7 +153,7 @@ pub fn median(
         planes: first.map_or(1, |image| image.planes),
         plane: entry.plane,
     };
-    let inputs = inputs(&names, images, sources);
+    let inputs = inputs(&names, stack, sources);
     let job = stack::Description::new(&made, inputs, shards.count())?;
     let cost = shards.cost(stack, &wish, shards.count() - 1)?;
     let estimate = Estimate {
@@ -168,13 +169,11 @@ pub fn median(
     Ok((estimate, job.to_text()?))
 }
 
-fn inputs(names: &[String], images: &[Image], sources: &[SourceVersion]) -> Vec<Input> {
-    let all = names.iter().zip(images).zip(sources);
-    all.map(|((name, image), seen)| Input {
-        name: name.clone(),
-        bytes: seen.size,
-        version: seen.etag.clone().or_else(|| seen.modified.clone()),
-        data_at: image.data_at,
+fn inputs(names: &[String], stack: &Stack, sources: &[SourceVersion]) -> Vec<Input> {
+    let all = names.iter().zip(&stack.exposures).zip(sources);
+    all.map(|((name, exposure), seen)| {
+        let version = seen.etag.as_deref().or(seen.modified.as_deref());
+        Input::new(exposure, name, seen.size, version)
     })
     .collect()
 }
