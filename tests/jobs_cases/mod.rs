@@ -1,4 +1,5 @@
 mod decisions;
 mod interleavings;
+mod results;
 mod texts;
 mod world;

@@ -218,7 +218,7 @@ test('what cannot be read is given up with its reason, and tried again when aske
   assert.equal(told.failures[0].shard, 1);
   assert.match(told.failures[0].reason, /exposure_03\.fits/);
   assert.deepEqual(await keys(worker), ['failed/00001.json', 'job.json', 'sent']);
-  await worker.bucket.put('exposure_03.fits', sound);
+  await worker.bucket.put('exposure_03.fits', new Uint8Array(sound));
   assert.equal((await begin(worker, 'demo', MEDIAN)).state, 'queued');
 }));
 
@@ -227,7 +227,7 @@ test('a damaged part is named, and the job is made anew when asked for again', (
   const all = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
   await deliver(worker, began, ...all);
   const key = `.sectile/jobs/${began.id}/parts/00004`;
-  const bytes = Buffer.from(await (await worker.bucket.get(key)).arrayBuffer());
+  const bytes = new Uint8Array(await (await worker.bucket.get(key)).arrayBuffer());
   bytes[bytes.length - 1] ^= 1;
   await worker.bucket.put(key, bytes);
   await deliver(worker, began, 'assemble');
@@ -239,6 +239,25 @@ test('a damaged part is named, and the job is made anew when asked for again', (
   await begin(worker, 'demo', MEDIAN);
   await deliver(worker, began, ...all, 'assemble');
   await compare(worker, await until(worker, began.location, 'done'));
+}));
+
+test('tiles that take too much have a job begun, and come from its pyramid when it is done', () => withWorker({ vars: { LIMIT_CPU_MS: 8 } }, async (worker) => {
+  const tile = '/v1/demo/median/0/0/0.png';
+  const wanted = await withWorker({ queues: false }, async (plain) => Buffer.from(await (await plain.ask(tile)).arrayBuffer()));
+  const response = await worker.ask(tile);
+  const told = await response.json();
+  assert.equal(response.status, 202, JSON.stringify(told));
+  const location = response.headers.get('Location');
+  assert.ok(told.shards.total > 1);
+  await until(worker, location, 'done');
+  const served = await worker.ask(tile);
+  assert.equal(served.status, 200);
+  assert.equal(served.headers.get('Content-Type'), 'image/png');
+  assert.ok(Buffer.from(await served.arrayBuffer()).equals(wanted), 'another tile');
+  const next = await worker.ask('/v1/demo/count/0/0/0.png');
+  assert.equal(next.status, 200);
+  assert.equal(next.headers.get('X-Upstream-Requests'), '1', 'one range a tile');
+  await next.arrayBuffer();
 }));
 
 test('jobs that no number of shards makes possible, and descriptions that are none, are refused', () => withWorker({ vars: { LIMIT_REQUESTS: 20 }, queues: false }, async (worker) => {

@@ -24,9 +24,7 @@ export class Jobs {
 
   /** Answers a request about a job. @param {any} engine @param {any} asked @param {Visit} visit */
   async answer(engine, asked, visit) {
-    const length = Number(visit.request.headers.get('Content-Length'));
-    if (length > BODY) throw new CoreError('body-size', `a job is described in at most ${BODY} bytes`);
-    const body = visit.request.method === 'POST' ? new Uint8Array(await visit.request.arrayBuffer()) : new Uint8Array();
+    const body = await described(visit.request);
     const desk = checked(() => engine.service.desk(asked, body));
     try {
       const { kind } = desk;
@@ -58,7 +56,7 @@ export class Jobs {
     await this.look(desk, visit.tally);
     const key = checked(() => engine.service.servePyramid(desk));
     release(desk);
-    if (key) engine.sources.get(dataset).push(new BucketSource(this.bucket, key, {}));
+    if (key) engine.sources.get(dataset).push(new PyramidSource(this.bucket, key, {}));
     return Boolean(key);
   }
 
@@ -205,6 +203,29 @@ export class Jobs {
     } catch (error) {
       await upload?.abort();
       throw error;
+    }
+  }
+}
+
+/** What came with a request, a job's description at most. @param {Request} request */
+async function described({ body }) {
+  const pieces = [];
+  let length = 0;
+  for await (const piece of body ?? []) {
+    length += piece.length;
+    if (length > BODY) throw new CoreError('body-size', `a job is described in at most ${BODY} bytes`);
+    pieces.push(piece);
+  }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+}
+
+/** The pyramid of a finished job. Once that is removed, the dataset is opened anew without it. */
+class PyramidSource extends BucketSource {
+  async stream(start, end, errand) {
+    try {
+      return await super.stream(start, end, errand);
+    } catch (error) {
+      throw error.code === 'missing' ? new CoreError('changed', error.message) : error;
     }
   }
 }
