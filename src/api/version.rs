@@ -38,13 +38,13 @@ pub fn version(dataset: &Dataset, sources: &[SourceVersion], head: Option<&[u8; 
     digest(&texts, 8)
 }
 
-/// The files that a version is made of: exposures, or the store.
+/// The files that a version is made of: exposures and their pyramid, where there is one, or the store.
 pub fn files(kind: &Kind) -> impl Iterator<Item = &SourceEntry> {
-    let (exposures, store) = match kind {
-        Kind::Stack(stack) => (stack.exposures.as_slice(), None),
+    let (exposures, other) = match kind {
+        Kind::Stack(stack) => (stack.exposures.as_slice(), stack.pyramid.as_ref()),
         Kind::Ions(ions) => (&[][..], Some(&ions.store)),
     };
-    exposures.iter().chain(store)
+    exposures.iter().chain(other)
 }
 
 fn meaning(kind: &Kind) -> String {

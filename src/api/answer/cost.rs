@@ -78,6 +78,25 @@ pub(super) fn plan(errand: &Errand, opened: &Opened, limits: &Limits) -> Result<
             },
             _,
         ) => of_ion(of, frame, *form, limits).map(timely),
+        (
+            Errand::Stored {
+                subject,
+                frame,
+                form,
+                range,
+                ..
+            },
+            _,
+        ) => {
+            let (bytes, wide) = (range.end - range.start, subject.wide());
+            Ok(timely(Cost {
+                requests: 1,
+                bytes,
+                peak_bytes: bytes + after(wide, frame, *form),
+                cpu_ms: cpu(1, bytes, 0, frame.len()),
+                answer_bytes: answer_bytes(wide, false, frame, *form),
+            }))
+        }
         (Errand::Samples { x, y }, Opened::Stack { stack, .. }) => {
             let (requests, bytes) = Pixels::reads(stack, *x, *y)?;
             let exposures = stack.exposures.len();

@@ -1,11 +1,15 @@
 //! What a request comes down to: which values are needed, and what becomes of them.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use super::gather::Frame;
 use super::subject::Subject;
-use crate::api::opened::Opened;
+use crate::api::layer::Layer;
+use crate::api::opened::{Opened, Pyramid};
 use crate::api::problem::Problem;
 use crate::api::route::{Format, Route};
-use crate::raster::pyramid::Pyramid;
+use crate::raster::pyramid;
 use crate::raster::tiles::Order;
 use crate::stack::plan::Rect;
 
@@ -17,6 +21,14 @@ pub(super) enum Errand {
         subject: Subject,
         frame: Frame,
         form: Form,
+    },
+    /// A tile that was computed before.
+    Stored {
+        subject: Subject,
+        frame: Frame,
+        form: Form,
+        pyramid: Arc<Pyramid>,
+        range: Range<u64>,
     },
     /// One pixel of every exposure of a stack.
     Samples { x: u32, y: u32 },
@@ -58,11 +70,23 @@ impl Errand {
                     alpha: *alpha,
                 };
                 let frame = tile_frame(&subject, *tile, (*z, *x, *y))?;
-                return Ok(frame.map(|frame| Self::Layer {
-                    subject,
-                    frame,
-                    form,
-                }));
+                let place = (*z, *x, *y);
+                return Ok(
+                    frame.map(|frame| match stored(layer, opened, *tile, place) {
+                        Some((pyramid, range)) => Self::Stored {
+                            subject,
+                            frame,
+                            form,
+                            pyramid,
+                            range,
+                        },
+                        None => Self::Layer {
+                            subject,
+                            frame,
+                            form,
+                        },
+                    }),
+                );
             }
             Route::Spectrum { at } => return spectrum(*at, opened).map(Some),
             Route::Cutout {
@@ -90,6 +114,30 @@ impl Errand {
             form,
         }))
     }
+}
+
+/// Where a tile lies in the dataset's pyramid, if it has one of tiles of this edge.
+fn stored(
+    layer: &Layer,
+    opened: &Opened,
+    edge: u32,
+    (z, x, y): (u32, u32, u32),
+) -> Option<(Arc<Pyramid>, Range<u64>)> {
+    let Opened::Stack {
+        pyramid: Some(pyramid),
+        ..
+    } = opened
+    else {
+        return None;
+    };
+    let cubes = &pyramid.cubes;
+    let range = match layer {
+        _ if cubes.pyramid.tile() != edge => None,
+        Layer::Median => cubes.median(z, x, y),
+        Layer::Count => cubes.count(z, x, y),
+        _ => None,
+    };
+    Some((Arc::clone(pyramid), range?))
 }
 
 /// The rectangle of one pixel; saturated, so that a pixel beyond all images stays beyond.
@@ -127,7 +175,7 @@ fn tile_frame(
     (z, x, y): (u32, u32, u32),
 ) -> Result<Option<Frame>, Problem> {
     let (width, height) = subject.size();
-    let pyramid = Pyramid::new(width, height, edge)?;
+    let pyramid = pyramid::Pyramid::new(width, height, edge)?;
     let Some(rect) = pyramid.tile_rect(z, x, y) else {
         return Ok(None);
     };

@@ -103,6 +103,26 @@ impl Plane {
     }
 }
 
+/// The values of a square tile that show the image, the highest row first.
+fn stored<T: Sample, const N: usize>(
+    bytes: &[u8],
+    frame: &Frame,
+    value: impl Fn([u8; N]) -> T,
+    budget: &mut Budget,
+) -> Result<Vec<T>> {
+    let cells = bytes.as_chunks::<N>().0;
+    let (edge, width) = (cells.len().isqrt(), frame.size().0 as usize);
+    let len = usize::try_from(frame.len()).unwrap_or(usize::MAX);
+    let mut values: Vec<T> = budget.allocate(len, "the values of the answer")?;
+    let rows = cells.chunks_exact(edge.max(1)).rev();
+    for (line, row) in values.chunks_exact_mut(width).zip(rows) {
+        for (place, cell) in line.iter_mut().zip(row) {
+            *place = value(*cell);
+        }
+    }
+    Ok(values)
+}
+
 /// What the values are of, and what is made of them.
 pub(super) struct Making<'a> {
     pub(super) subject: &'a Subject,
@@ -154,6 +174,17 @@ impl Making<'_> {
                 statistics::members(&mut values, frame, &mut text)?;
                 Ok(close(text))
             }
+        }
+    }
+
+    /// The reply of a tile as a pyramid stores it: big-endian, the lowest row first, NaN beyond the image.
+    pub(super) fn of_stored(&self, bytes: &[u8], budget: &mut Budget) -> Result<Reply> {
+        if self.subject.wide() {
+            let values = stored(bytes, self.frame, f64::from_be_bytes, budget)?;
+            self.of(values, |v| cutout::Pixels::F64(v), budget)
+        } else {
+            let values = stored(bytes, self.frame, f32::from_be_bytes, budget)?;
+            self.of(values, |v| cutout::Pixels::F32(v), budget)
         }
     }
 

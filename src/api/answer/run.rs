@@ -159,6 +159,13 @@ impl Answer {
                     }
                 }
             }
+            (Errand::Stored { pyramid, range, .. }, Opened::Stack { stack, .. }) => {
+                self.sources = vec![u32::try_from(stack.exposures.len()).unwrap_or(u32::MAX)];
+                self.hold(BASE, "the program")?;
+                let table = Table::new(&pyramid.file, range.clone(), &mut self.budget)?;
+                self.work = Work::Table(table);
+                Ok(())
+            }
             (Errand::Samples { x, y }, Opened::Stack { stack, .. }) => {
                 let exposures = stack.exposures.len();
                 self.sources = (0..).take(exposures).collect();
@@ -326,6 +333,29 @@ impl Answer {
                 self.budget
                     .reserve(BASE + head.held_bytes() + peaks, "the peaks of a pixel")?;
                 spectrum::of_pixel(&found, (*x, *y), &mut self.budget)?
+            }
+            (
+                Work::Table(table),
+                Errand::Stored {
+                    subject,
+                    frame,
+                    form,
+                    ..
+                },
+                _,
+            ) => {
+                let Some(bytes) = table.bytes() else {
+                    return Ok(false);
+                };
+                let making = Making {
+                    subject,
+                    frame,
+                    form: *form,
+                    dataset: &self.dataset,
+                    layer: &self.layer,
+                    count: None,
+                };
+                making.of_stored(bytes, &mut self.budget)?
             }
             (Work::Table(table), Errand::Mean, Opened::Ions { head, .. }) => {
                 let Some(bytes) = table.bytes() else {

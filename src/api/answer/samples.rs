@@ -203,6 +203,7 @@ pub(super) fn alone(stack: &Stack, index: usize, wide: bool) -> Stack {
         unit: stack.unit.clone(),
         wcs: None,
         cards: Vec::new(),
+        left_out: stack.left_out.clone(),
         warnings: Vec::new(),
     }
 }

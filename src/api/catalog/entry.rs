@@ -28,7 +28,7 @@ struct Stack {
     hdu: Option<Value>,
     #[serde(default)]
     plane: u64,
-    mask: Option<Mask>,
+    mask: Option<Value>,
     #[serde(default)]
     ignore_wcs: bool,
     #[serde(default)]
@@ -69,10 +69,21 @@ pub(super) fn read(name: &str, value: &Value, origins: &[Origin]) -> Result<Data
     }
 }
 
-fn members<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    T::deserialize(value).map_err(|error| error.to_string())
+/// Reads an object; the error names the member that is wrong.
+pub(super) fn members<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    let Some(all) = value.as_object() else {
+        return Err("it is no object".to_owned());
+    };
+    T::deserialize(value).map_err(|error| {
+        // The derived reader does not say where it was: each member alone does.
+        let guilty = all.iter().find_map(|(name, member)| {
+            let alone = Map::from_iter([(name.clone(), member.clone())]);
+            let error = T::deserialize(Value::Object(alone)).err()?.to_string();
+            (!error.contains(" field `")).then(|| format!("`{name}`: {error}"))
+        });
+        guilty.unwrap_or_else(|| error.to_string())
+    })
 }
-
 fn stack(name: &str, stack: Stack, origins: &[Origin]) -> Result<Dataset, String> {
     if stack.exposures.is_empty() || stack.exposures.len() > MOST_EXPOSURES {
         return Err(format!(
@@ -85,6 +96,7 @@ fn stack(name: &str, stack: Stack, origins: &[Origin]) -> Result<Dataset, String
         source::read(value, origins).map_err(|why| format!("exposure {}: {why}", at + 1))
     });
     let mask = stack.mask.map(|mask| {
+        let mask: Mask = members(&mask).map_err(|why| format!("`mask`: {why}"))?;
         let hdu = hdu("mask.hdu", &mask.hdu)?;
         if mask.bits == 0 {
             return Err("`mask.bits` is 0, which leaves nothing out".to_owned());

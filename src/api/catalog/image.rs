@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::entry::members;
 use crate::fits::Image;
 use crate::fits::card::CARD;
 use crate::fits::header::{BLOCK, Header};
@@ -37,6 +38,7 @@ struct Written {
     cards: Vec<String>,
     #[serde(default)]
     notes: Vec<String>,
+    mask: Option<Value>,
 }
 
 fn one() -> i64 {
@@ -78,6 +80,7 @@ pub fn to_json(image: &Image) -> Value {
         ("name", image.name.as_ref().map(|name| json!(name))),
         ("unit", image.unit.as_ref().map(|unit| json!(unit))),
         ("blank", blank.map(|blank| json!(blank))),
+        ("mask", image.mask.as_deref().map(to_json)),
     ];
     for (member, found) in maybe {
         if let Some(found) = found {
@@ -92,8 +95,7 @@ pub fn to_json(image: &Image) -> Value {
 /// # Errors
 /// What is wrong with it, naming the member.
 pub fn from_json(value: &Value, file: &str, size: u64) -> Result<Image, String> {
-    let read = Written::deserialize(value);
-    let image = read.map_err(|error| format!("`image`: {error}"))?;
+    let image: Written = members(value).map_err(|why| format!("`image`: {why}"))?;
     let wrong = |what: &str| Err(format!("`image`: {what}"));
     let Some(bitpix) = Bitpix::from_card(image.bitpix) else {
         return wrong("`bitpix` is none of 8, 16, 32, 64, -32, -64");
@@ -122,6 +124,13 @@ pub fn from_json(value: &Value, file: &str, size: u64) -> Result<Image, String> 
         return wrong("`cards` holds what are not cards of 80 printable characters");
     }
     let header = Header::parse(image.cards.concat().as_bytes());
+    let mask = image.mask.as_ref().map(|mask| {
+        // A mask has none itself; a document that nests them without end would take the stack.
+        if mask.get("mask").is_some() {
+            return Err("`image`: `mask` has a `mask`".to_owned());
+        }
+        from_json(mask, file, size).map(Box::new)
+    });
     Ok(Image {
         file: file.to_owned(),
         hdu: image.hdu,
@@ -142,5 +151,6 @@ pub fn from_json(value: &Value, file: &str, size: u64) -> Result<Image, String> 
         wcs: Wcs::from_header(&header),
         cards: image.cards,
         notes: image.notes,
+        mask: mask.transpose()?,
     })
 }

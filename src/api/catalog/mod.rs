@@ -169,6 +169,9 @@ impl Catalog {
                 ),
             ));
         }
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(wrong(0, "this is no JSON object".to_owned()));
+        }
         let twice = duplicates::find(bytes).map_err(|error| syntax(bytes, &error))?;
         let document: Document =
             serde_json::from_slice(bytes).map_err(|error| syntax(bytes, &error))?;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::entry::members;
 use super::url::Origin;
 use super::{SourceEntry, image};
 
@@ -27,7 +28,7 @@ pub(super) fn read(value: &Value, origins: &[Origin]) -> Result<SourceEntry, Str
             etag: None,
             image: None,
         },
-        Value::Object(_) => Written::deserialize(value).map_err(|error| error.to_string())?,
+        Value::Object(_) => members(value)?,
         _ => return Err("it is neither a name nor an object with `url`".to_owned()),
     };
     let remote = written.url.contains("://");

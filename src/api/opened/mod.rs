@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::version::SourceVersion;
 use crate::fits::Image;
 use crate::ion::isotope::Instrument;
+use crate::results::pyramid::Cubes;
 use crate::stack::exposure::Stack;
 use crate::store::head::Head;
 
@@ -25,7 +26,9 @@ pub enum Opened {
         stack: Arc<Stack>,
         /// What the headers of each say: cards, coordinates and units of single exposures.
         images: Arc<[Image]>,
-        /// What tells each file's version, in the order of the exposures.
+        /// A median at all resolutions that was computed before: the source behind the exposures.
+        pyramid: Option<Arc<Pyramid>>,
+        /// What tells each file's version: of the exposures in their order, then of the pyramid.
         sources: Arc<[SourceVersion]>,
     },
     /// A store of an imaging mass-spectrometry dataset.
@@ -37,6 +40,17 @@ pub enum Opened {
         /// What tells the store's version; one.
         sources: Arc<[SourceVersion]>,
     },
+}
+
+/// A file of tiles of all levels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pyramid {
+    /// Its name, for errors.
+    pub file: String,
+    /// Where every tile lies.
+    pub cubes: Cubes,
+    /// The header that says so.
+    head: String,
 }
 
 impl Opened {
@@ -74,7 +88,14 @@ impl Opened {
     pub fn bytes(&self) -> u64 {
         let sources: usize = self.sources().iter().map(version_bytes).sum();
         let what = match self {
-            Self::Stack { images, .. } => images.iter().map(image_bytes).sum(),
+            Self::Stack {
+                images, pyramid, ..
+            } => {
+                let head = pyramid
+                    .as_ref()
+                    .map_or(0, |pyramid| pyramid.head.len() as u64);
+                head + images.iter().map(image_bytes).sum::<u64>()
+            }
             Self::Ions { head, .. } => head.held_bytes() + size_of::<Head>() as u64,
         };
         what + sources as u64
@@ -86,7 +107,8 @@ fn image_bytes(image: &Image) -> u64 {
     let texts = image.cards.iter().chain(&image.notes).chain(&image.unit);
     let texts: usize = texts.map(|text| text.len() + size_of::<String>()).sum();
     let fixed = 2 * size_of::<Image>() + 2 * image.file.len();
-    (texts + fixed) as u64
+    let mask = image.mask.as_deref().map_or(0, image_bytes);
+    (texts + fixed) as u64 + mask
 }
 
 fn version_bytes(version: &SourceVersion) -> usize {

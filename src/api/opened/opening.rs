@@ -3,22 +3,25 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Opened, image_bytes};
+use super::{Opened, Pyramid, image_bytes};
 use crate::api::catalog::{Dataset, IonsEntry, Kind, SourceEntry, StackEntry};
-use crate::api::version::SourceVersion;
+use crate::api::version::{SourceVersion, files};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::fits::Image;
+use crate::fits::card::CARD;
 use crate::fits::walk::Walk;
 use crate::ion::isotope::{Analyzer, Instrument, USUAL_POWER, stated_power};
 use crate::job::{Machine, Step};
+use crate::results::pyramid;
 use crate::stack::exposure::{Rules, Stack};
+use crate::stack::mask::Meaning;
 use crate::store::head::Head;
 use crate::store::read::Open;
 
 /// A dataset whose headers or head are being read.
 ///
-/// Sources are those of the dataset's version in their order: exposures, or the one store. Each is read by itself: a host
+/// Sources are those of the dataset's version ([`files`]) in their order: exposures and their pyramid, or the one store. Each is read by itself: a host
 /// asks what it [needs](Self::need), [feeds](Self::feed) it, and asks again, of as many sources at a time as it likes.
 /// Exposures whose image is in the catalog need nothing.
 #[derive(Debug)]
@@ -41,8 +44,17 @@ enum State {
     Untouched,
     Walk(Box<Walk>),
     Head(Box<Open>),
+    /// And the bytes fed.
+    Cubes(Box<pyramid::Open>, Vec<u8>),
     Image(Box<Image>),
     Store(Box<Head>),
+    Pyramid(Box<Pyramid>),
+}
+
+impl State {
+    fn is_settled(&self) -> bool {
+        matches!(self, Self::Image(_) | Self::Store(_) | Self::Pyramid(_))
+    }
 }
 
 impl Opening {
@@ -56,19 +68,16 @@ impl Opening {
             sources: Vec::new(),
             budget: Budget::new(memory),
         };
-        let entries: Vec<SourceEntry> = match &mut opening.kind {
-            Kind::Stack(stack) => stack.exposures.clone(),
-            Kind::Ions(ions) => vec![ions.store.clone()],
-        };
-        for mut entry in entries {
-            let state = match entry.image.take() {
-                Some(image) => {
+        let entries: Vec<SourceEntry> = files(&dataset.kind).cloned().collect();
+        for entry in entries {
+            let state = match entry.image {
+                Some(image) if serves(&image, &dataset.kind) => {
                     opening
                         .budget
                         .reserve(image_bytes(&image), "the images of the catalog")?;
                     State::Image(Box::new(image))
                 }
-                None => State::Untouched,
+                _ => State::Untouched,
             };
             opening.sources.push(Source {
                 seen: SourceVersion {
@@ -99,7 +108,7 @@ impl Opening {
     pub fn pending(&self) -> impl Iterator<Item = u32> {
         let sources = (0_u32..).zip(&self.sources);
         sources
-            .filter(|(_, source)| !matches!(source.state, State::Image(_) | State::Store(_)))
+            .filter(|(_, source)| !source.state.is_settled())
             .map(|(index, _)| index)
     }
 
@@ -122,14 +131,20 @@ impl Opening {
         let at = &mut self.sources[source as usize];
         if matches!(at.state, State::Untouched) {
             at.state = match kind {
-                Kind::Stack(stack) => State::Walk(Box::new(walk(&name, stack))),
+                Kind::Stack(stack) if (source as usize) < stack.exposures.len() => {
+                    State::Walk(Box::new(walk(&name, stack)))
+                }
+                Kind::Stack(_) => {
+                    State::Cubes(Box::new(pyramid::Open::new(&name, memory / 2)), Vec::new())
+                }
                 Kind::Ions(_) => State::Head(Box::new(Open::new(&name, memory / 2))),
             };
         }
         let need = match &mut at.state {
             State::Walk(walk) => drive(walk.as_mut())?,
             State::Head(open) => drive(open.as_mut())?,
-            State::Untouched | State::Image(_) | State::Store(_) => return Ok(None),
+            State::Cubes(open, _) => drive(open.as_mut())?,
+            _ => return Ok(None),
         };
         if need.is_none() {
             self.settle(source)?;
@@ -153,15 +168,25 @@ impl Opening {
                 format!("it has {total} bytes, where {known} are declared or were seen before");
             return Err(changed(&name, &what));
         }
-        self.budget
-            .reserve(bytes.len() as u64, "headers that are being read")?;
+        // Of a pyramid's header a copy is kept.
         let to = &mut self.sources[source as usize];
+        let copies = if matches!(to.state, State::Cubes(..)) {
+            2
+        } else {
+            1
+        };
+        let held = copies * bytes.len() as u64;
+        self.budget.reserve(held, "headers that are being read")?;
         to.seen.size = known.or(total);
-        to.held += bytes.len() as u64;
+        to.held += held;
         match &mut to.state {
             State::Walk(walk) => walk.feed(at, bytes, total),
             State::Head(open) => open.feed(at, bytes, total),
-            State::Untouched | State::Image(_) | State::Store(_) => Err(Error::Unexpected {
+            State::Cubes(open, head) => {
+                head.extend_from_slice(bytes);
+                open.feed(at, bytes, total)
+            }
+            _ => Err(Error::Unexpected {
                 file: name,
                 at,
                 asked: 0,
@@ -217,14 +242,15 @@ impl Opening {
             .collect();
         match self.kind {
             Kind::Stack(entry) => {
-                let images = self
-                    .sources
-                    .into_iter()
-                    .filter_map(|source| match source.state {
-                        State::Image(image) => Some(*image),
-                        _ => None,
-                    });
-                stack(&entry, images.collect(), versions)
+                let (mut images, mut pyramid) = (Vec::new(), None);
+                for source in self.sources {
+                    match source.state {
+                        State::Image(image) => images.push(*image),
+                        State::Pyramid(found) => pyramid = Some(*found),
+                        _ => {}
+                    }
+                }
+                stack(&entry, images, pyramid, versions)
             }
             Kind::Ions(entry) => {
                 let head = self
@@ -249,6 +275,7 @@ impl Opening {
 
     /// Makes a machine that is done into what it found.
     fn settle(&mut self, source: u32) -> Result<()> {
+        let name = self.name(source)?.to_owned();
         let at = &mut self.sources[source as usize];
         let (state, bytes) = match std::mem::replace(&mut at.state, State::Untouched) {
             State::Walk(walk) => {
@@ -263,6 +290,17 @@ impl Opening {
                 let bytes = head.held_bytes();
                 (State::Store(Box::new(head)), bytes)
             }
+            State::Cubes(open, head) => {
+                let cubes = open.into_cubes()?;
+                at.seen.size = Some(cubes.total());
+                let pyramid = Pyramid {
+                    file: name,
+                    cubes,
+                    head: cut(&head),
+                };
+                let bytes = pyramid.head.len() as u64;
+                (State::Pyramid(Box::new(pyramid)), bytes)
+            }
             state => (state, 0),
         };
         self.budget.release(std::mem::take(&mut at.held));
@@ -272,20 +310,44 @@ impl Opening {
     }
 
     fn name(&self, source: u32) -> Result<&str> {
-        let url = match &self.kind {
-            Kind::Stack(stack) => stack.exposures.get(source as usize).map(|entry| &entry.url),
-            Kind::Ions(ions) => (source == 0).then_some(&ions.store.url),
-        };
-        url.map(String::as_str).ok_or_else(|| Error::Parameter {
-            name: "source",
-            what: format!("there is no source {source}"),
-        })
+        let entry = files(&self.kind).nth(source as usize);
+        entry
+            .map(|entry| entry.url.as_str())
+            .ok_or_else(|| Error::Parameter {
+                name: "source",
+                what: format!("there is no source {source}"),
+            })
     }
 }
 
 /// The walk to an exposure's image; to its mask too, where that is declared.
 fn walk(name: &str, stack: &StackEntry) -> Walk {
-    Walk::new(name, stack.hdu.clone(), stack.plane)
+    let walk = Walk::new(name, stack.hdu.clone(), stack.plane);
+    match &stack.mask {
+        Some(mask) => walk.with_mask(mask.hdu.clone()),
+        None => walk,
+    }
+}
+
+/// Whether an image of the catalog is what a walk would find: it may have been written before the dataset had a mask, or
+/// of another plane.
+pub(super) fn serves(image: &Image, kind: &Kind) -> bool {
+    match kind {
+        Kind::Stack(stack) => {
+            image.plane == stack.plane && image.mask.is_some() == stack.mask.is_some()
+        }
+        Kind::Ions(_) => false,
+    }
+}
+
+/// The header among the first bytes of a file, up to the block that ends it; cards are ASCII.
+fn cut(bytes: &[u8]) -> String {
+    let cards = bytes.chunks_exact(CARD);
+    let end = cards
+        .take_while(|card| !card.starts_with(b"END     "))
+        .count();
+    let len = ((end + 1) * CARD).next_multiple_of(2880).min(bytes.len());
+    String::from_utf8_lossy(&bytes[..len]).into_owned()
 }
 
 /// What differences between exposures mean, and what their masks mean.
@@ -293,6 +355,10 @@ fn rules(stack: &StackEntry) -> Rules {
     Rules {
         ignore_wcs: stack.ignore_wcs,
         ignore_units: stack.ignore_units,
+        mask: stack
+            .mask
+            .as_ref()
+            .map_or_else(Meaning::default, |mask| Meaning::Bits(u64::from(mask.bits))),
     }
 }
 
@@ -300,11 +366,31 @@ fn rules(stack: &StackEntry) -> Rules {
 pub(super) fn stack(
     entry: &StackEntry,
     images: Vec<Image>,
+    pyramid: Option<Pyramid>,
     sources: Arc<[SourceVersion]>,
 ) -> Result<Opened> {
+    let stack = Stack::open(images.clone(), rules(entry))?;
+    if let Some(Pyramid { file, cubes, .. }) = &pyramid
+        && (cubes.width, cubes.height, cubes.wide) != (stack.width, stack.height, stack.wide)
+    {
+        let kind = |wide| if wide { "f64" } else { "f32" };
+        return Err(Error::Mismatch {
+            file: file.clone(),
+            what: format!(
+                "it is a pyramid of {} x {} pixels of {}, but the stack has {} x {} of {}; compute it anew",
+                cubes.width,
+                cubes.height,
+                kind(cubes.wide),
+                stack.width,
+                stack.height,
+                kind(stack.wide)
+            ),
+        });
+    }
     Ok(Opened::Stack {
-        stack: Arc::new(Stack::open(images.clone(), rules(entry))?),
+        stack: Arc::new(stack),
         images: images.into(),
+        pyramid: pyramid.map(Arc::new),
         sources,
     })
 }

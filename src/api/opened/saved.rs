@@ -8,12 +8,13 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::opening::stack;
-use super::{Opened, image_bytes, version_bytes};
+use super::opening::{serves, stack};
+use super::{Opened, Pyramid, image_bytes, version_bytes};
 use crate::api::catalog::{Dataset, Kind, image_from_json, image_to_json};
 use crate::api::version::{SourceVersion, files, version};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::results::pyramid::Cubes;
 
 /// The version of the document.
 const VERSION: u64 = 1;
@@ -27,6 +28,15 @@ struct Written {
     sectile_opened: u64,
     key: String,
     sources: Vec<WrittenSource>,
+    pyramid: Option<WrittenPyramid>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenPyramid {
+    head: String,
+    etag: Option<String>,
+    modified: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -52,7 +62,10 @@ pub fn key(dataset: &Dataset) -> String {
 #[must_use]
 pub fn to_bytes(dataset: &Dataset, opened: &Opened) -> Option<Vec<u8>> {
     let Opened::Stack {
-        images, sources, ..
+        images,
+        sources,
+        pyramid,
+        ..
     } = opened
     else {
         return None;
@@ -71,6 +84,14 @@ pub fn to_bytes(dataset: &Dataset, opened: &Opened) -> Option<Vec<u8>> {
         "sectile_opened": VERSION,
         "key": key(dataset),
         "sources": written,
+        "pyramid": match (pyramid, sources.last()) {
+            (Some(pyramid), Some(seen)) => json!({
+                "head": pyramid.head,
+                "etag": seen.etag,
+                "modified": seen.modified,
+            }),
+            _ => Value::Null,
+        },
     });
     Some(value.to_string().into_bytes())
 }
@@ -124,6 +145,9 @@ pub fn restore(dataset: &Dataset, bytes: &[u8], memory: u64) -> Result<Opened> {
         }
         let image = image_from_json(&source.image, &source.url, source.size)
             .map_err(|why| wrong(format!("{:?}: {why}", source.url)))?;
+        if !serves(&image, &dataset.kind) {
+            return Err(wrong(format!("{:?}: another plane or mask", source.url)));
+        }
         let seen = SourceVersion {
             size: Some(source.size),
             etag: source.etag,
@@ -136,5 +160,22 @@ pub fn restore(dataset: &Dataset, bytes: &[u8], memory: u64) -> Result<Opened> {
         images.push(image);
         sources.push(seen);
     }
-    stack(entry, images, Arc::from(sources))
+    let pyramid = match (written.pyramid, &entry.pyramid) {
+        (None, None) => None,
+        (Some(found), Some(declared)) => {
+            let cubes = Cubes::read(&declared.url, found.head.as_bytes())?;
+            sources.push(SourceVersion {
+                size: Some(cubes.total()),
+                etag: found.etag,
+                modified: found.modified,
+            });
+            Some(Pyramid {
+                file: declared.url.clone(),
+                cubes,
+                head: found.head,
+            })
+        }
+        _ => return Err(wrong("its pyramid is not as declared".to_owned())),
+    };
+    stack(entry, images, pyramid, Arc::from(sources))
 }

@@ -1,21 +1,26 @@
 //! The grammar of the command line.
 
 mod annotate;
+mod assemble;
 mod ions;
 mod serving;
+mod shard;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sectile::fits::hdu::Selection;
+use sectile::stack::mask::Meaning;
 
 pub use annotate::{
     Annotate, Annotating, Images, Isotope, Kept, PlanAnnotate, Polarity, Resolving,
 };
+pub use assemble::Assemble;
 pub use ions::{
     Choosing, Drawing, Ion, Mass, Pack, Packing, PlanIon, PlanPack, PlanSpectrum, Reading, Spectrum,
 };
 pub use serving::{Catalog, Etags, Named, Serve};
+pub use shard::{Dividing, Shard, Shards};
 
 /// Medians of FITS stacks and ion images of imzML datasets, straight from where the files lie, in one
 /// memory budget.
@@ -70,6 +75,8 @@ pub enum Command {
     Images(Images),
     /// Write the spectrum of a pixel or a region.
     Spectrum(Spectrum),
+    /// Make the result of the shards that `median --shard` or `annotate --shard` have finished.
+    Assemble(Assemble),
     /// Serve the pages, a folder of data by ranges, and its datasets as tiles, cut-outs and spectra.
     Serve(Serve),
     /// Declare what `serve` and the Worker offer as datasets, in a `sectile.json`.
@@ -119,6 +126,8 @@ pub struct PlanMedian {
     pub stack: Stack,
     #[command(flatten)]
     pub extras: Extras,
+    #[command(flatten)]
+    pub dividing: Dividing,
     /// Accepted as in `sectile median`, and checked; nothing is written.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
@@ -154,6 +163,13 @@ pub struct Stack {
     /// Which plane of a cube, counted from 0.
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub plane: u64,
+    /// Leave out pixels that this HDU of each exposure's own file flags, such as DQ or WHT.
+    #[arg(long, value_name = "HDU")]
+    pub mask: Option<Selection>,
+    /// Which pixels the mask leaves out: those with one of these bits (1, 0x11, 1+16; 1 is
+    /// `DO_NOT_USE`), with `any` bit, or with `zero` where it is a weight.
+    #[arg(long, value_name = "BITS", default_value_t, requires = "mask")]
+    pub mask_bits: Meaning,
     /// Only these pixels: half-open, counted from 0, y up.
     #[arg(long, value_name = "X0,Y0,X1,Y1", value_parser = parse_rectangle)]
     pub rect: Option<[u32; 4]>,
@@ -184,6 +200,12 @@ pub struct Extras {
     /// Also write 256 × 256 PNG tiles DIR/z/x/y.png; z = 0 is the coarsest, y = 0 the top.
     #[arg(long, value_name = "DIR")]
     pub tiles: Option<PathBuf>,
+    /// Also write the median at all resolutions, as tiles in one FITS file.
+    #[arg(long, value_name = "FILE")]
+    pub pyramid: Option<PathBuf>,
+    /// Compute one of N shards only, the first is 1/N; `sectile assemble OUT` makes the result of all.
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["tiles", "pyramid"])]
+    pub shard: Option<Shard>,
     /// Begin anew, even if a killed run could be gone on with.
     #[arg(long)]
     pub restart: bool,
