@@ -59,6 +59,8 @@ pub struct Service {
     catalog: Catalog,
     limits: Limits,
     facts: ServerFacts,
+    /// What whoever looks at the service should know.
+    note: Option<String>,
     open: BTreeMap<String, Open>,
 }
 
@@ -78,8 +80,16 @@ impl Service {
             catalog,
             limits,
             facts,
+            note: None,
             open: BTreeMap::new(),
         }
+    }
+
+    /// The same with something that whoever looks at the service should know: a member `note` of its document.
+    #[must_use]
+    pub fn with_note(mut self, note: &str) -> Self {
+        self.note = Some(note.to_owned());
+        self
     }
 
     /// What is declared.
