@@ -306,7 +306,7 @@ fn mean(head: &Head) -> Cost {
     Cost {
         requests: u64::from(bytes > 0),
         bytes,
-        // The table's bytes, its columns and the text.
+        // The table's bytes, its columns and the text, all at once.
         peak_bytes: BASE + 2 * bytes + answer_bytes,
         cpu_ms: cpu(1, bytes, 0, u64::from(head.layout.bins.count) * 20),
         answer_bytes,
