@@ -231,7 +231,7 @@ fn what_cannot_be_served_is_not_declared() {
             3,
             "token",
         ),
-        (&["--stack", "a=exposure_01.fits", "--hdu", "SCI"], 3, "SCI"),
+        (&["--stack", "a=exposure_01.fits", "--hdu", "XYZ"], 3, "XYZ"),
     ] {
         let ran = run(path, &[&["catalog"], arguments].concat());
         assert_eq!(ran.code, Some(code), "{arguments:?} {ran:?}");
