@@ -82,6 +82,10 @@ pub struct Named {
                   --etags md5 if objects are uploaded in one part (up to 300 MB by `wrangler r2 object put`), \
                   and none for larger ones."
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub struct Catalog {
     /// The folder that is served, or uploaded to a bucket.
     #[arg(value_name = "DIR", default_value = ".")]
