@@ -82,6 +82,10 @@ pub struct Named {
                   --etags md5 if objects are uploaded in one part (up to 300 MB by `wrangler r2 object put`), \
                   and none for larger ones."
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub struct Catalog {
     /// The folder that is served, or uploaded to a bucket.
     #[arg(value_name = "DIR", default_value = ".")]
@@ -113,6 +117,9 @@ pub struct Catalog {
     /// Which pixels the mask leaves out: those with one of these bits.
     #[arg(long, value_name = "BITS", default_value_t = 1, requires = "mask", value_parser = clap::value_parser!(u32).range(1..))]
     pub mask_bits: u32,
+    /// The pyramid of a stack's median that `sectile median --pyramid` wrote: coarse tiles come from it.
+    #[arg(long = "pyramid", value_name = "NAME=FILE", value_parser = parse_named)]
+    pub pyramids: Vec<Named>,
     /// A list of molecules for annotating a store: DATASET:NAME=FILE below DIR.
     #[arg(long, value_name = "DATASET:NAME=FILE", value_parser = parse_named)]
     pub molecules: Vec<Named>,

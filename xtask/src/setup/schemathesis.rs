@@ -1,8 +1,9 @@
-//! Schemathesis, which holds a running server to its OpenAPI document, in a Python environment of its own.
+//! Schemathesis, which holds a running server to its `OpenAPI` document, in a Python environment of its own.
 //!
 //! `tests/openapi/requirements.txt` pins it and all that it stands on.
 
 use crate::setup::bindgen::tools_folder;
+use crate::setup::packages;
 use crate::{Outcome, place, program};
 use std::path::{Path, PathBuf};
 
@@ -37,21 +38,28 @@ pub(crate) fn ensure() -> Outcome<PathBuf> {
     Ok(program)
 }
 
-/// A fresh environment made by the first Python that can.
+/// A fresh environment made by the first Python that can; Debian has what it takes in a package of its own.
 fn environment(home: &Path) -> Outcome {
-    let mut reasons = Vec::new();
+    let advice = "Install Python 3.10 or later with its module venv";
+    if made_by_any(home)? {
+        return Ok(());
+    }
+    packages::install(&["python3-venv"], advice)?;
+    if made_by_any(home)? {
+        return Ok(());
+    }
+    Err(format!("no Python here makes an environment. {advice}"))
+}
+
+fn made_by_any(home: &Path) -> Outcome<bool> {
     for python in PYTHONS {
-        let made = program::run(program::command(python).args(["-m", "venv"]).arg(home));
-        match made {
-            Ok(()) => return Ok(()),
-            Err(reason) => reasons.push(reason),
+        let mut venv = program::command(python);
+        if program::run(venv.args(["-m", "venv"]).arg(home)).is_ok() {
+            return Ok(true);
         }
         place::remove(home)?;
     }
-    Err(format!(
-        "no Python here makes an environment ({}); install Python 3.10 or later with its module venv",
-        reasons.join("; ")
-    ))
+    Ok(false)
 }
 
 fn executable(home: &Path, name: &str) -> PathBuf {
