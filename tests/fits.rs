@@ -14,6 +14,8 @@ mod cards;
 mod cases;
 #[path = "fits/faults.rs"]
 mod faults;
+#[path = "fits/masks.rs"]
+mod masks;
 #[path = "fits/mutations.rs"]
 mod mutations;
 #[path = "fits/reads.rs"]

@@ -420,7 +420,7 @@ fn an_image_that_does_not_agree_leaves_the_stack_as_it_was() {
         image
     };
     let rules = Rules::default();
-    let mut stack = Stack::begin(with("a.fits", None));
+    let mut stack = Stack::begin(with("a.fits", None), rules).unwrap();
     assert_eq!(
         stack.add(with("b.fits", Some("DN")), rules).unwrap().len(),
         1

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sectile::drive::native::{Options, Source, walk};
 use sectile::error::Error;
-use sectile::fits::hdu::Hdu;
+use sectile::fits::hdu::{Hdu, Kind};
 use sectile::fits::walk::Walk;
 use sectile::fits::wcs::Wcs;
 use sectile::imzml::pair::{is_ibd, is_imzml};
@@ -96,6 +96,7 @@ fn tell(name: &str, options: &Options, tally: &mut Tally, report: &Report) -> Re
     for line in table(&hdus, chosen)
         .into_iter()
         .chain(skies(&hdus))
+        .chain(masks(&hdus, chosen))
         .chain(notes)
     {
         report.line(&line);
@@ -173,6 +174,29 @@ fn skies(hdus: &[Hdu]) -> Vec<String> {
         ))
     };
     hdus.iter().filter_map(sky).collect()
+}
+
+/// What of the file can be the chosen image's mask, and by which options.
+fn masks(hdus: &[Hdu], chosen: Option<u32>) -> Vec<String> {
+    let image = hdus.iter().find(|hdu| Some(hdu.index) == chosen);
+    let as_mask = |hdu: &&Hdu| {
+        let image = image.filter(|image| {
+            image.index != hdu.index && image.ver == hdu.ver && image.axes == hdu.axes
+        });
+        image.is_some() && hdu.kind == Kind::Image
+    };
+    let line = |hdu: &Hdu| {
+        let options = match hdu.name.as_deref()?.to_ascii_uppercase().as_str() {
+            "DQ" if hdu.bitpix.card() > 0 => "--mask DQ",
+            "WHT" => "--mask WHT --mask-bits zero",
+            _ => return None,
+        };
+        Some(format!(
+            "  mask: HDU {} tells which pixels to leave out ({options})",
+            hdu.index
+        ))
+    };
+    hdus.iter().filter(as_mask).filter_map(line).collect()
 }
 
 /// Where an image lies on the sky, in short.

@@ -16,9 +16,9 @@ mod ions;
 mod median;
 mod output;
 mod plan;
-mod preview;
 mod report;
 mod serve;
+mod shards;
 mod stack;
 
 use std::process::ExitCode;

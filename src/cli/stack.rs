@@ -16,6 +16,7 @@ use sectile::stack::plan::{Rect, Wish};
 
 use crate::cli::arguments;
 use crate::cli::failure::{Failure, Result};
+use crate::cli::identity::without_query;
 use crate::cli::report::Report;
 
 /// Bytes of the longest list that is read.
@@ -29,6 +30,14 @@ pub struct Opened {
     /// The image of the first exposure: what was chosen.
     pub first: Chosen,
     pub tally: Tally,
+}
+
+impl Opened {
+    /// The names of the exposures as they are shown: without the secrets of signed links.
+    pub fn names(&self) -> Vec<String> {
+        let names = self.sources.iter().map(Source::name);
+        names.map(|name| without_query(name).to_owned()).collect()
+    }
 }
 
 /// Which part of a file was chosen.
@@ -68,6 +77,7 @@ pub fn open(arguments: &arguments::Stack, cancel: &AtomicBool, report: &Report) 
     let rules = Rules {
         ignore_wcs: arguments.ignore_wcs,
         ignore_units: arguments.ignore_units,
+        mask: arguments.mask_bits,
     };
     let stack = Stack::open(images, rules)?;
     for warning in &stack.warnings {
@@ -92,7 +102,13 @@ fn images(
     let selection = arguments.hdu.clone().unwrap_or_default();
     let mut walks: Vec<Walk> = sources
         .iter()
-        .map(|source| Walk::new(source.name(), selection.clone(), arguments.plane))
+        .map(|source| {
+            let walk = Walk::new(source.name(), selection.clone(), arguments.plane);
+            match &arguments.mask {
+                Some(mask) => walk.with_mask(mask.clone()),
+                None => walk,
+            }
+        })
         .collect();
     let run = Run {
         in_flight: usize::from(arguments.in_flight),

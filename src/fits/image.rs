@@ -40,6 +40,9 @@ pub struct Image {
     pub cards: Vec<String>,
     /// What a user should know about the file, a sentence each.
     pub notes: Vec<String>,
+    /// The image of the same file that says which of this one's pixels are to be left out, where one was
+    /// asked for ([`Walk::with_mask`](crate::fits::walk::Walk::with_mask)); it carries no cards itself.
+    pub mask: Option<Box<Image>>,
 }
 
 impl Image {
@@ -90,6 +93,7 @@ impl Image {
             wcs: Wcs::from_header(&hdu.header),
             cards: with_primary(raw, primary),
             notes,
+            mask: None,
         })
     }
 

@@ -89,6 +89,17 @@ impl Walk {
         }
     }
 
+    /// The same walk, which also looks for the image's mask and goes on until it has found both.
+    ///
+    /// A name without a version means the HDU of the image's own EXTVER: with `SCI,2` goes `DQ,2`. A mask
+    /// of one plane is that of every plane of a cube. It is the image's
+    /// [`mask`](crate::fits::Image::mask).
+    #[must_use]
+    pub fn with_mask(mut self, selection: Selection) -> Self {
+        self.choice.seek_mask(selection);
+        self
+    }
+
     /// The file's size in bytes, as far as it is known by now.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
@@ -107,7 +118,7 @@ impl Walk {
     /// [`Error::Format`] if the HDU asked for is not there (the message lists those that are), if
     /// the file has no pixels at all or ends before the plane does; [`Error::Unsupported`] if the
     /// HDU is no image, has no pixels, or has them in a form that is not read;
-    /// [`Error::Parameter`] if it has no such plane.
+    /// [`Error::Parameter`] if it has no such plane. Likewise for the mask, where one was asked for.
     pub fn into_image(self) -> Result<Image> {
         if !self.is_done() {
             let what = "the walk is not finished, so that no image is chosen".to_owned();

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::mask::{Mask, Meaning};
 use crate::error::{Error, Result};
 use crate::fits::Image;
 use crate::fits::pixel::Encoding;
@@ -25,6 +26,17 @@ pub struct Exposure {
     pub data_at: u64,
     /// How a pixel is stored.
     pub encoding: Encoding,
+    /// Which of its pixels are left out, where something says so.
+    pub mask: Option<Mask>,
+}
+
+impl Exposure {
+    /// Bytes of one stored pixel, and of its mask's.
+    #[must_use]
+    pub fn pixel_bytes(&self) -> usize {
+        let mask = self.mask.as_ref().map_or(0, |mask| mask.bitpix.size());
+        self.encoding.bitpix.size() + mask
+    }
 }
 
 /// Which differences between exposures are let pass.
@@ -34,6 +46,8 @@ pub struct Rules {
     pub ignore_wcs: bool,
     /// Lets pass different units; each is still reported.
     pub ignore_units: bool,
+    /// What the images' masks mean, where they have any.
+    pub mask: Meaning,
 }
 
 /// N exposures of one shape.
@@ -53,6 +67,8 @@ pub struct Stack {
     pub wcs: Option<Wcs>,
     /// Cards of the first exposure that a result carries on.
     pub cards: Vec<String>,
+    /// What the first mask leaves out, as the history of a result says it; `None` without masks.
+    pub left_out: Option<String>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -65,7 +81,7 @@ impl Stack {
     ///
     /// # Errors
     /// [`Error::Parameter`] for no image at all or more than 4,096; [`Error::Mismatch`], naming the
-    /// image and both values, for the first image that differs from the first.
+    /// image and both values, for the first image that differs from the first; as [`Mask::of`].
     pub fn open(images: Vec<Image>, rules: Rules) -> Result<Self> {
         if images.len() > super::median::MOST_EXPOSURES {
             return Err(Error::Parameter {
@@ -84,7 +100,7 @@ impl Stack {
                 what: "the list is empty; give at least one file or URL".to_owned(),
             });
         };
-        let mut stack = Self::begin(first);
+        let mut stack = Self::begin(first, rules)?;
         for image in images {
             stack.add(image, rules)?;
         }
@@ -92,8 +108,11 @@ impl Stack {
     }
 
     /// A stack of one image, for others to be added to.
-    #[must_use]
-    pub fn begin(first: Image) -> Self {
+    ///
+    /// # Errors
+    /// As [`Mask::of`].
+    pub fn begin(first: Image, rules: Rules) -> Result<Self> {
+        let mask = Mask::of(&first, rules.mask)?;
         let mut stack = Self {
             exposures: Vec::new(),
             width: first.width,
@@ -102,10 +121,11 @@ impl Stack {
             unit: first.unit.clone(),
             wcs: first.wcs.clone(),
             cards: first.cards.clone(),
+            left_out: None,
             warnings: Vec::new(),
         };
-        stack.take(first);
-        stack
+        stack.take(first, mask, rules.mask);
+        Ok(stack)
     }
 
     /// Adds an image that agrees with those there are; the answer holds what the user should know of
@@ -113,7 +133,7 @@ impl Stack {
     ///
     /// # Errors
     /// [`Error::Mismatch`] with both shapes, units, or the offset in pixels and what lets it pass, and
-    /// the stack stays as it was; [`Error::Parameter`] if it holds 4,096 already.
+    /// the stack stays as it was; [`Error::Parameter`] if it holds 4,096 already; as [`Mask::of`].
     pub fn add(&mut self, image: Image, rules: Rules) -> Result<Vec<String>> {
         let most = super::median::MOST_EXPOSURES;
         if self.exposures.len() == most {
@@ -123,15 +143,16 @@ impl Stack {
             });
         }
         let warnings = self.agree(&image, rules)?;
+        let mask = Mask::of(&image, rules.mask)?;
         self.warnings.extend_from_slice(&warnings);
         if self.unit.is_none() {
             self.unit.clone_from(&image.unit);
         }
-        self.take(image);
+        self.take(image, mask, rules.mask);
         Ok(warnings)
     }
 
-    fn take(&mut self, image: Image) {
+    fn take(&mut self, image: Image, mask: Option<Mask>, meaning: Meaning) {
         self.wide |= image.encoding.is_wide();
         self.warnings.extend(
             image
@@ -139,21 +160,36 @@ impl Stack {
                 .iter()
                 .map(|note| format!("{}: {note}", image.file)),
         );
+        if let Some(of_mask) = &image.mask {
+            let notes = of_mask.notes.iter();
+            self.warnings
+                .extend(notes.map(|note| format!("{}: mask: {note}", image.file)));
+            self.left_out
+                .get_or_insert_with(|| meaning.sentence(of_mask));
+        }
         self.exposures.push(Exposure {
             name: image.file,
             data_at: image.data_at,
             encoding: image.encoding,
+            mask,
         });
     }
 
-    /// Bytes of the largest stored pixel among the exposures.
+    /// Bytes of the largest stored pixel among the exposures, its mask's included.
     #[must_use]
     pub fn pixel_bytes(&self) -> usize {
         self.exposures
             .iter()
-            .map(|exposure| exposure.encoding.bitpix.size())
+            .map(Exposure::pixel_bytes)
             .max()
             .unwrap_or(1)
+    }
+
+    /// How many of the exposures have a mask.
+    #[must_use]
+    pub fn masks(&self) -> u64 {
+        let masked = self.exposures.iter().filter(|one| one.mask.is_some());
+        masked.count() as u64
     }
 
     /// Bytes of one pixel of the median: 4, or 8 where results are f64.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::exposure::{Exposure, Stack};
+use super::mask::Flags;
 use super::median::{Kernel, Samples};
 use super::plan::{BASE, CHUNK, EXPOSURE, Layout, Plan, Section};
 use crate::budget::Budget;
@@ -42,6 +43,17 @@ pub struct Median<'a> {
     pub values: Values<'a>,
     /// How many exposures contributed.
     pub count: &'a [u16],
+}
+
+/// One image of an exposure: its pixels or its mask's.
+struct Run {
+    exposure: u32,
+    slot: u32,
+    data_at: u64,
+    /// Bytes a pixel.
+    size: usize,
+    /// Where in the slot it goes.
+    at: usize,
 }
 
 /// A median that waits for its bytes.
@@ -196,16 +208,52 @@ impl MedianJob {
         })
     }
 
-    /// The reads that bring `exposure`'s part of `section` into `slot`.
+    /// The reads that bring `exposure`'s part of `section` into `slot`: its pixels, and behind them its
+    /// mask's. What lies first in the file is read first.
     fn reads(&self, section: &Section, exposure: u32, slot: u32) -> Vec<Read> {
         let Exposure {
-            data_at, encoding, ..
+            data_at,
+            encoding,
+            mask,
+            ..
         } = &self.exposures[exposure as usize];
+        let run = |data_at, size, at| Run {
+            exposure,
+            slot,
+            data_at,
+            size,
+            at,
+        };
         let size = encoding.bitpix.size();
-        let part = section.columns.len() * size;
+        let mut reads = self.reads_of(section, &run(*data_at, size, 0));
+        if let Some(mask) = mask {
+            let behind = reads
+                .last()
+                .map_or(0, |read| read.at + usize::try_from(read.len()).unwrap_or(0));
+            let flags = run(mask.data_at, mask.bitpix.size(), behind);
+            let flags = self.reads_of(section, &flags);
+            let at = if mask.data_at < *data_at {
+                0
+            } else {
+                reads.len()
+            };
+            reads.splice(at..at, flags);
+        }
+        reads
+    }
+
+    /// The reads of one image.
+    fn reads_of(&self, section: &Section, run: &Run) -> Vec<Read> {
+        let part = section.columns.len() * run.size;
         let at = |row: u32| {
             let pixel = u64::from(row) * u64::from(self.width) + u64::from(section.columns.start);
-            data_at + pixel * size as u64
+            run.data_at + pixel * run.size as u64
+        };
+        let read = |range, at| Read {
+            source: run.exposure,
+            range,
+            slot: run.slot,
+            at: run.at + at,
         };
         let mut wanted = section.rows.clone().step_by(self.plan.step as usize);
         match self.plan.layout {
@@ -213,23 +261,12 @@ impl MedianJob {
                 .enumerate()
                 .map(|(i, row)| {
                     let start = at(row);
-                    Read {
-                        source: exposure,
-                        range: start..start + part as u64,
-                        slot,
-                        at: i * part,
-                    }
+                    read(start..start + part as u64, i * part)
                 })
                 .collect(),
             Layout::Span => {
                 let last = wanted.next_back().unwrap_or(section.rows.start);
-                let range = at(section.rows.start)..at(last) + part as u64;
-                vec![Read {
-                    source: exposure,
-                    range,
-                    slot,
-                    at: 0,
-                }]
+                vec![read(at(section.rows.start)..at(last) + part as u64, 0)]
             }
         }
     }
@@ -248,6 +285,9 @@ impl MedianJob {
         let step = self.plan.step;
         let kept = columns.div_ceil(step as usize);
         let mut samples: Vec<Samples<'_>> = Vec::with_capacity(order.len());
+        // Empty where no exposure has a mask, which costs nothing then.
+        let mut flags: Vec<Option<Flags<'_>>> = Vec::new();
+        let masked = self.plan.masks > 0;
         for (row, _) in section
             .rows
             .clone()
@@ -255,17 +295,31 @@ impl MedianJob {
             .enumerate()
         {
             samples.clear();
+            flags.clear();
+            let first = match self.plan.layout {
+                Layout::Rows => row * columns,
+                Layout::Span => row * self.plan.step as usize * self.width as usize,
+            };
+            let wanted = first..first + columns;
             for slot in &order {
-                let encoding = self.exposures[slot.source as usize].encoding;
+                let Exposure { encoding, mask, .. } = &self.exposures[slot.source as usize];
                 let size = encoding.bitpix.size();
-                let start = match self.plan.layout {
-                    Layout::Rows => row * columns * size,
-                    Layout::Span => row * self.plan.step as usize * self.width as usize * size,
-                };
                 samples.push(Samples {
-                    bytes: &slot.buffer[start..start + columns * size],
-                    encoding,
+                    bytes: &slot.buffer[wanted.start * size..wanted.end * size],
+                    encoding: *encoding,
                 });
+                if masked {
+                    flags.push(mask.as_ref().map(|mask| {
+                        // Both images have as many pixels in the slot.
+                        let flag = mask.bitpix.size();
+                        let behind = slot.buffer.len() / (size + flag) * size;
+                        let bytes = &slot.buffer[behind..];
+                        Flags {
+                            bytes: &bytes[wanted.start * flag..wanted.end * flag],
+                            mask,
+                        }
+                    }));
+                }
             }
             let out = row * kept..(row + 1) * kept;
             let count = &mut self.count[out.clone()];
@@ -279,7 +333,7 @@ impl MedianJob {
                         count,
                         line,
                         line_count,
-                        |values, count| self.kernel.median_f32(&samples, values, count),
+                        |values, count| self.kernel.masked_f32(&samples, &flags, values, count),
                     )?;
                 }
                 (Output::F64(values), Output::F64(line)) => {
@@ -290,7 +344,7 @@ impl MedianJob {
                         count,
                         line,
                         line_count,
-                        |values, count| self.kernel.median_f64(&samples, values, count),
+                        |values, count| self.kernel.masked_f64(&samples, &flags, values, count),
                     )?;
                 }
                 _ => {}

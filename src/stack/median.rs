@@ -14,7 +14,8 @@
 use crate::error::{Error, Result};
 use crate::fits::pixel::Encoding;
 
-use super::kernels::{LANES, PIXELS, WIDE_LANES, block::Block, load, strip::Strip};
+use super::kernels::{LANES, PIXELS, WIDE_LANES, block::Block, leave, load, strip::Strip};
+use super::mask::Flags;
 
 /// The most exposures that a stack may have.
 pub const MOST_EXPOSURES: usize = 4096;
@@ -98,24 +99,44 @@ impl Kernel {
         out: &mut [f32],
         count: &mut [u16],
     ) -> Result<()> {
-        self.check(rows, out.len(), count.len())?;
+        self.masked_f32(rows, &[], out, count)
+    }
+
+    /// [`Kernel::median_f32`] without the pixels that masks leave out: they count as NaN.
+    ///
+    /// `flags` has one run for each exposure, beginning at the same pixel as its run in `rows`, or none at
+    /// all.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernel::median_f32`], and for flags likewise.
+    pub fn masked_f32(
+        &mut self,
+        rows: &[Samples<'_>],
+        flags: &[Option<Flags<'_>>],
+        out: &mut [f32],
+        count: &mut [u16],
+    ) -> Result<()> {
+        self.check(rows, flags, out.len(), count.len())?;
         let plain = rows.iter().all(|row| load::is_plain_f32(&row.encoding));
         match &mut self.narrow {
             Narrow::Strip(strip) => strip.reduce(out, count, |start, pixels, strip| {
                 load::ahead(rows, start);
-                if plain && pixels == PIXELS {
+                let nan = if plain && pixels == PIXELS {
                     load::plain_f32(rows, start, strip)
                 } else {
                     load::decoded_f32(rows, start, pixels, strip)
-                }
+                };
+                leave::out(flags, start, pixels, strip) | nan
             }),
             Narrow::Block(block) => block.reduce(out, count, |start, pixels, block| {
                 load::ahead(rows, start);
-                if plain && pixels == LANES {
+                let nan = if plain && pixels == LANES {
                     load::plain_f32(rows, start, block)
                 } else {
                     load::decoded_f32(rows, start, pixels, block)
-                }
+                };
+                leave::out(flags, start, pixels, block) | nan
             }),
         }
         Ok(())
@@ -134,14 +155,36 @@ impl Kernel {
         out: &mut [f64],
         count: &mut [u16],
     ) -> Result<()> {
-        self.check(rows, out.len(), count.len())?;
+        self.masked_f64(rows, &[], out, count)
+    }
+
+    /// [`Kernel::masked_f32`] in f64.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernel::masked_f32`].
+    pub fn masked_f64(
+        &mut self,
+        rows: &[Samples<'_>],
+        flags: &[Option<Flags<'_>>],
+        out: &mut [f64],
+        count: &mut [u16],
+    ) -> Result<()> {
+        self.check(rows, flags, out.len(), count.len())?;
         self.wide.reduce(out, count, |start, pixels, block| {
-            load::decoded_f64(rows, start, pixels, block)
+            let nan = load::decoded_f64(rows, start, pixels, block);
+            leave::out(flags, start, pixels, block) | nan
         });
         Ok(())
     }
 
-    fn check(&self, rows: &[Samples<'_>], pixels: usize, counts: usize) -> Result<()> {
+    fn check(
+        &self,
+        rows: &[Samples<'_>],
+        flags: &[Option<Flags<'_>>],
+        pixels: usize,
+        counts: usize,
+    ) -> Result<()> {
         let refuse = |what| Err(Error::Parameter { name: "rows", what });
         if rows.len() != self.exposures {
             return refuse(format!(
@@ -161,6 +204,22 @@ impl Kernel {
                 return refuse(format!(
                     "run {index} has {} bytes, too few for {pixels} pixels of {size} bytes",
                     row.bytes.len()
+                ));
+            }
+        }
+        if !flags.is_empty() && flags.len() != rows.len() {
+            return refuse(format!(
+                "{} runs of flags for {} of pixels; give one for each, or none at all",
+                flags.len(),
+                rows.len()
+            ));
+        }
+        let given = flags.iter().enumerate();
+        for (index, flags) in given.filter_map(|(index, flags)| Some((index, flags.as_ref()?))) {
+            let (have, size) = (flags.bytes.len(), flags.mask.bitpix.size());
+            if have / size < pixels {
+                return refuse(format!(
+                    "the flags of run {index} have {have} bytes, too few for {pixels} pixels of {size} bytes"
                 ));
             }
         }

@@ -4,5 +4,7 @@ mod cut;
 pub mod exposure;
 pub mod job;
 mod kernels;
+pub mod mask;
 pub mod median;
 pub mod plan;
+pub mod shards;

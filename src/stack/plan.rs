@@ -99,6 +99,8 @@ pub struct Section {
 pub struct Plan {
     /// Exposures.
     pub exposures: u64,
+    /// Those of them whose masks are read, too.
+    pub masks: u64,
     /// The part of the image that is computed.
     pub rect: Rect,
     /// Every `step`-th row and column.
@@ -193,7 +195,9 @@ impl Plan {
             Layout::Span => parts * bands,
             Layout::Rows => parts * rows,
         };
-        let requests = per_band * measure.exposures;
+        let masks = stack.masks();
+        // A mask lies elsewhere in the file: its part of a section is a request, or run of them, of its own.
+        let requests = per_band * (measure.exposures + masks);
         let pixels = match measure.layout {
             Layout::Rows => rows * columns,
             Layout::Span => span_pixels(u64::from(stack.width), rows, columns, measure.step, cut),
@@ -201,11 +205,12 @@ impl Plan {
         let payload: u64 = stack
             .exposures
             .iter()
-            .map(|exposure| pixels.saturating_mul(exposure.encoding.bitpix.size() as u64))
+            .map(|exposure| pixels.saturating_mul(exposure.pixel_bytes() as u64))
             .fold(0, u64::saturating_add);
         let minimum = measure.minimum(columns, rows);
         let mut plan = Self {
             exposures: measure.exposures,
+            masks,
             rect,
             step: wish.step,
             sections,
@@ -286,11 +291,26 @@ impl Plan {
         (self.rect.y1 - self.rect.y0).div_ceil(self.step)
     }
 
+    /// The part of the image that rows of the result come from; rows beyond the result are clipped.
+    #[must_use]
+    pub fn rect_of(&self, rows: &Range<u32>) -> Rect {
+        let row = |at: u32| {
+            let row = u64::from(self.rect.y0) + u64::from(at) * u64::from(self.step);
+            narrow(row).min(self.rect.y1)
+        };
+        Rect {
+            y0: row(rows.start),
+            y1: row(rows.end),
+            ..self.rect
+        }
+    }
+
     /// Sections that `requests` requests are enough for, one at least.
     fn run(&self, requests: u64) -> u64 {
+        let runs = self.exposures + self.masks;
         let a_section = match self.layout {
-            Layout::Span => self.exposures,
-            Layout::Rows => self.exposures * u64::from(self.rows),
+            Layout::Span => runs,
+            Layout::Rows => runs * u64::from(self.rows),
         };
         (requests / a_section.max(1)).max(1)
     }

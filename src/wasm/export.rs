@@ -107,6 +107,7 @@ impl Stack {
             "sectile {}: per-pixel median without NaN of {count} exposures",
             env!("CARGO_PKG_VERSION")
         )];
+        history.extend(stack.left_out.clone());
         // A signed link's query is a secret and does not belong into a file that is passed on.
         let name = |name: &str| name.split(['?', '#']).next().unwrap_or(name).to_owned();
         history.extend(stack.exposures.iter().map(|exposure| name(&exposure.name)));

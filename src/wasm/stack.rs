@@ -22,17 +22,20 @@ pub struct Gather {
 
 #[wasm_bindgen]
 impl Gather {
-    /// Nothing gathered yet.
+    /// Nothing gathered yet. `mask_bits` says what masks leave out: `1`, `0x11`, `1+16`, `any` or `zero`.
+    ///
+    /// # Errors
+    /// Another `mask_bits`.
     #[wasm_bindgen(constructor)]
-    #[must_use]
-    pub fn new(ignore_wcs: bool, ignore_units: bool) -> Self {
-        Self {
+    pub fn new(ignore_wcs: bool, ignore_units: bool, mask_bits: &str) -> Result<Gather, Thrown> {
+        Ok(Self {
             stack: None,
             rules: Rules {
                 ignore_wcs,
                 ignore_units,
+                mask: mask_bits.parse().map_err(thrown)?,
             },
-        }
+        })
     }
 
     /// Adds an image that agrees with the first; the answer is an array of warnings.
@@ -44,7 +47,7 @@ impl Gather {
         let warnings = match &mut self.stack {
             Some(stack) => stack.add(image, self.rules).map_err(thrown)?,
             empty => {
-                *empty = Some(exposure::Stack::begin(image));
+                *empty = Some(exposure::Stack::begin(image, self.rules).map_err(thrown)?);
                 Vec::new()
             }
         };
@@ -84,6 +87,7 @@ impl Stack {
             .flag("wide", stack.wide)
             .maybe_text("unit", stack.unit.as_deref())
             .flag("has_sky", has_sky)
+            .maybe_text("left_out", stack.left_out.as_deref())
             .texts("warnings", &stack.warnings)
             .into()
     }
@@ -104,6 +108,7 @@ impl Stack {
         let mut stack = self.stack.clone();
         stack.exposures = vec![exposure.clone()];
         stack.wide = wide;
+        stack.left_out = stack.left_out.filter(|_| stack.exposures[0].mask.is_some());
         stack.warnings = Vec::new();
         Ok(Stack { stack })
     }
@@ -229,6 +234,7 @@ fn told(plan: &Plan) -> JsValue {
     };
     Record::new()
         .number("exposures", plan.exposures)
+        .number("masks", plan.masks)
         .with("rect", &rect.into())
         .number("step", plan.step)
         .number("sections", plan.sections)

@@ -18,19 +18,24 @@ pub struct Walk {
 
 #[wasm_bindgen]
 impl Walk {
-    /// Starts at the file's first byte; `hdu` is `SCI`, `SCI,2`, an index, or empty.
+    /// Starts at the file's first byte; `hdu` is `SCI`, `SCI,2`, an index, or empty; `mask` likewise, or
+    /// nothing where no mask is wanted.
     ///
     /// # Errors
     /// An HDU that cannot be understood.
     #[wasm_bindgen(constructor)]
-    pub fn new(name: &str, hdu: &str, plane: f64) -> Result<Walk, Thrown> {
+    pub fn new(name: &str, hdu: &str, plane: f64, mask: Option<String>) -> Result<Walk, Thrown> {
         let selection = if hdu.is_empty() {
             Selection::Default
         } else {
             hdu.parse().map_err(thrown)?
         };
+        let walk = walk::Walk::new(name, selection, offset("plane", plane)?);
         Ok(Self {
-            walk: walk::Walk::new(name, selection, offset("plane", plane)?),
+            walk: match mask {
+                Some(mask) => walk.with_mask(mask.parse().map_err(thrown)?),
+                None => walk,
+            },
         })
     }
 

@@ -94,6 +94,7 @@ pub(crate) fn image(
         wcs: None,
         cards: Vec::new(),
         notes: Vec::new(),
+        mask: None,
     }
 }
 

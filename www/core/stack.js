@@ -43,6 +43,9 @@ export class Stack {
    * @param {object} [options]
    * @param {string} [options.hdu] `SCI`, `SCI,2` or an index; SCI or the first image by default
    * @param {number} [options.plane] plane of a cube
+   * @param {{hdu: string, bits?: number | string}} [options.mask] leaves out pixels that this HDU of each
+   *   exposure's own file flags (`DQ`, `WHT`): those with one of these bits (`1` by default, `'0x11'`,
+   *   `'1+16'`), with `'any'`, or with `'zero'` where it is a weight
    * @param {boolean} [options.ignoreWcs]
    * @param {boolean} [options.ignoreUnits]
    * @param {boolean} [options.exclude] leaves out exposures that cannot be used, with the reason, in
@@ -55,7 +58,8 @@ export class Stack {
   static async open(what, options = {}) {
     const { sources, warnings } = await expand(what.map(entry), options.signal);
     const tally = new Tally();
-    const gather = new (core().Gather)(options.ignoreWcs ?? false, options.ignoreUnits ?? false);
+    const { ignoreWcs = false, ignoreUnits = false, mask } = options;
+    const gather = checked(() => new (core().Gather)(ignoreWcs, ignoreUnits, String(mask?.bits ?? 1)));
     const exposures = new Array(sources.length);
     const waiting = sources.map((source, index) => ({ source, index }));
     const images = new Array(sources.length);
@@ -115,6 +119,8 @@ export class Stack {
     this.wide = info.wide;
     this.unit = info.unit;
     this.hasSky = info.has_sky;
+    /** What masks leave out, in words; `null` without masks. */
+    this.leftOut = info.left_out;
     this.warnings = [...warnings, ...info.warnings];
     /** What reading the headers cost. */
     this.opening = opening;
@@ -243,8 +249,8 @@ function entry(what) {
   throw new CoreError('parameter', 'a source is a URL, a file, or an object with read(start, end)');
 }
 
-async function image(source, { hdu, plane }, signal, tally) {
-  const machine = checked(() => new (core().Walk)(source.key, hdu ?? '', plane ?? 0));
+async function image(source, { hdu, plane, mask }, signal, tally) {
+  const machine = checked(() => new (core().Walk)(source.key, hdu ?? '', plane ?? 0, mask && String(mask.hdu ?? '')));
   try {
     await walk(machine, source, { signal, tally });
     return checked(() => machine.image());

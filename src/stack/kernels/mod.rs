@@ -9,6 +9,7 @@
 
 pub(super) mod block;
 mod fill;
+pub(super) mod leave;
 pub(super) mod load;
 mod network;
 mod real;
