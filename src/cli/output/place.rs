@@ -73,21 +73,24 @@ pub fn remove_tiles(folder: &Path) -> io::Result<()> {
     remove_levels(folder, 2, is_tile)
 }
 
-/// Removes a folder of shards: what shards have written and what they are about, and nothing else.
+/// Removes a folder of shards: what shards have written, what lies beside that while it is made, and what says which
+/// job it is of; nothing else.
 ///
 /// A folder that holds anything else stays, with what it holds; that there is none is fine.
 pub fn remove_shards(folder: &Path) -> io::Result<()> {
     let is_shard = |name: &str| {
         let made = [PART, JOURNAL, FRESH].iter();
-        let bare = made.fold(name, |name, suffix| {
+        let name = made.fold(name, |name, suffix| {
             name.strip_suffix(suffix).unwrap_or(name)
         });
-        let kinds = ["scores", "images", "part", "lock", "fresh"];
-        match bare.split_once('.') {
+        match name.split_once('.') {
             Some(("job" | "assembled", rest)) => rest.starts_with("json"),
             // A process that must not disturb another one adds its own number.
-            Some((numbers, kind)) => numbers.split('-').all(is_number) && kinds.contains(&kind),
-            None => [JOB, LIST].contains(&name),
+            Some((numbers, kind)) => {
+                numbers.split('-').all(is_number)
+                    && ["scores", "images", "part", "lock", "fresh"].contains(&kind)
+            }
+            None => name == LIST,
         }
     };
     remove_levels(folder, 0, is_shard)
@@ -160,14 +163,14 @@ mod tests {
             "00001.scores",
             "00001.images",
             "00002.part",
-            "00003.part.sectile-part",
-            "00003.part.sectile-journal",
-            "job.json",
-            "job.json.17-4",
             "00003.lock",
             "417-0.fresh",
             "417-1.scores",
+            "job.json",
             "molecules",
+            "00003.part.sectile-part",
+            "00003.part.sectile-journal",
+            "job.json.17-4",
             "x.images",
         ] {
             fs::write(shards.join(name), "x").unwrap();

@@ -147,17 +147,15 @@ pub fn run_alone(
         task,
         number: 0,
         say: |word| {
-            ledger.hear(word);
+            ledger.hear(&word);
             ledger.show(report);
         },
         stop: cancel,
         tally: Tally::default(),
     };
     let mut desk = Desk::new(head, task.request.slice, task.images == Kept::First)?;
-    let todo = task.shards.iter().filter(|shard| !shard.finished);
-    let ended = todo
-        .map(|shard| worker.shard(shard, head, ions, &mut desk))
-        .collect::<Result<()>>();
+    let mut todo = task.shards.iter().filter(|shard| !shard.finished);
+    let ended = todo.try_for_each(|shard| worker.shard(shard, head, ions, &mut desk));
     *tally = ledger.total();
     interrupt::check()?;
     ended.map(|()| ledger.outcome)
@@ -224,7 +222,7 @@ impl Ledger {
                         failed.get_or_insert(failure);
                     }
                 }
-                Ok(word) => self.hear(word),
+                Ok(word) => self.hear(&word),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -243,13 +241,13 @@ impl Ledger {
 
 impl Ledger {
     /// Takes what is said, but for a worker's end.
-    fn hear(&mut self, word: Word) {
+    fn hear(&mut self, word: &Word) {
         match word {
-            Word::Ions(ions) => self.outcome.ions += u64::from(ions),
-            Word::Cost(worker, cost) => self.costs[worker] = cost,
+            Word::Ions(ions) => self.outcome.ions += u64::from(*ions),
+            Word::Cost(worker, cost) => self.costs[*worker] = *cost,
             Word::Saved => self.outcome.saves += 1,
             Word::Stopped => self.outcome.stopped += 1,
-            Word::Skipped(ions) => self.outcome.skipped += ions,
+            Word::Skipped(ions) => self.outcome.skipped += *ions,
             Word::Ended(_) => {}
         }
     }
