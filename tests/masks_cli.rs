@@ -372,6 +372,36 @@ fn a_killed_run_goes_on_with_the_same_mask_only() {
 }
 
 #[test]
+fn shards_leave_out_the_same_and_belong_to_their_mask() {
+    let folder = flagged();
+    let masked = ["--mask", "DQ", "--mask-bits", "5"];
+    run_well(folder.path(), &median(&masked));
+    let whole = fs::read(folder.path().join("out.fits")).unwrap();
+    fs::remove_file(folder.path().join("out.fits")).unwrap();
+    for shard in ["1/3", "3/3", "2/3"] {
+        run_well(
+            folder.path(),
+            &median(&[&masked[..], &["--shard", shard]].concat()),
+        );
+    }
+    run_well(folder.path(), &["assemble", "out.fits"]);
+    assert!(fs::read(folder.path().join("out.fits")).unwrap() == whole);
+
+    // A shard of another mask is no part of what others have begun.
+    fs::remove_file(folder.path().join("out.fits")).unwrap();
+    run_well(
+        folder.path(),
+        &median(&[&masked[..], &["--shard", "1/2"]].concat()),
+    );
+    let ran = run(folder.path(), &median(&["--mask", "DQ", "--shard", "2/2"]));
+    let assembled = run(folder.path(), &["assemble", "out.fits"]);
+    assert!(
+        ran.code != Some(0) || assembled.code != Some(0),
+        "{ran:?} {assembled:?}"
+    );
+}
+
+#[test]
 fn real_weights_leave_out_what_has_none() {
     let shared = std::env::var_os("SECTILE_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),

@@ -135,7 +135,14 @@ fn held(left: &Left) -> Result<Vec<File>, String> {
     let mut locks = Vec::new();
     // A spill is locked itself, since its journal may lie in a folder that is not looked into.
     let spill = (left.suffix == SPILL).then(|| left.path.clone());
-    for path in std::iter::once(beside(&left.target, JOURNAL)).chain(spill) {
+    // Each shard has a journal of its own, for many processes write into one folder.
+    let shards = if left.suffix == SHARDS {
+        journals(&left.path)
+    } else {
+        Vec::new()
+    };
+    let beside = std::iter::once(beside(&left.target, JOURNAL));
+    for path in beside.chain(spill).chain(shards) {
         let Ok(file) = File::open(path) else {
             continue;
         };
@@ -146,6 +153,14 @@ fn held(left: &Left) -> Result<Vec<File>, String> {
         locks.push(file);
     }
     Ok(locks)
+}
+
+/// The journals in a folder of shards.
+fn journals(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let is_journal = |path: &PathBuf| path.to_str().is_some_and(|name| name.ends_with(JOURNAL));
+    paths.filter(is_journal).collect()
 }
 
 fn remove(left: &Left) -> Result<()> {

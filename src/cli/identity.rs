@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sectile::drive::native::Source;
+pub use sectile::results::stack::headers::without_query;
 use serde_json::{Value, json};
 
 use crate::cli::failure::{Failure, Result};
@@ -32,14 +33,6 @@ pub fn identity(source: &Source) -> Value {
         fields["seen"] = json!(now.as_nanos().to_string());
     }
     fields
-}
-
-/// A URL up to its query; a path as it is.
-pub fn without_query(name: &str) -> &str {
-    match name.split_once("://") {
-        Some(_) => name.split(['?', '#']).next().unwrap_or(name),
-        None => name,
-    }
 }
 
 /// The last part of a path or URL.

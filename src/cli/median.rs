@@ -1,29 +1,26 @@
 //! `sectile median`: plan, run, write, and go on where an earlier run was stopped.
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use sectile::drive;
-use sectile::drive::native::{Event, Run, Source, run as drive_job};
-use sectile::fits::pixel::Bitpix;
-use sectile::fits::write::ImageHeader;
+use sectile::drive::native::{Event, Run, run as drive_job};
 use sectile::job::Tally;
+use sectile::results::stack::{Layout, Made};
 use sectile::stack::job::{Median as Section, MedianJob};
 use sectile::stack::plan::{Plan, Rect, Wish};
 use serde_json::{Value, json};
 
 use crate::cli::arguments::Median;
 use crate::cli::failure::{Failure, Result};
-use crate::cli::identity::{identity, refuse_input_as_output, without_query};
+use crate::cli::identity::{identity, refuse_input_as_output};
 use crate::cli::interrupt;
 use crate::cli::output::format::Format;
-use crate::cli::output::layout::Layout;
 use crate::cli::output::part::Band;
 use crate::cli::output::{Output, Wanted};
 use crate::cli::report::Report;
 use crate::cli::stack::{self, Opened};
-use crate::cli::{plan, preview};
+use crate::cli::{plan, shards};
 
 /// Runs `sectile median`.
 pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
@@ -32,7 +29,16 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
         target: arguments.output.clone(),
         tiles: arguments.extras.tiles.clone(),
         unit: None,
+        pyramid: arguments.extras.pyramid.clone(),
+        shard: None,
     };
+    if let Some(shard) = arguments.extras.shard
+        && wanted.format != Format::Fits
+    {
+        return Err(Failure::usage(format!(
+            "--shard {shard}: shards are assembled to a FITS file; let -o end in .fits or .fit"
+        )));
+    }
     wanted.check()?;
     let wish = stack::wish(&arguments.stack)?;
     let cancel = interrupt::listen()?;
@@ -47,11 +53,23 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
         report.detail(1, &line);
     }
     wanted.unit.clone_from(&opened.stack.unit);
-    let layout = layout(arguments, &opened, &whole, report)?;
+    let made = Made {
+        stack: &opened.stack,
+        wish: &wish,
+        plan: &whole,
+        names: &opened.names(),
+        hdu: opened.first.hdu,
+        planes: opened.first.planes,
+        plane: arguments.stack.plane,
+    };
+    let layout = layout(&made, report)?;
+    if let Some(shard) = arguments.extras.shard {
+        return shards::run(arguments, shard, &made, &opened, cancel, report);
+    }
     let second_pass = wanted.second_pass(&layout, wish.memory)?;
     let fingerprint = fingerprint(arguments, &opened, &whole);
     let restart = arguments.extras.restart;
-    let mut output = Output::begin(&wanted, &layout, &fingerprint, restart, report)?;
+    let mut output = Output::begin(&wanted, &layout, &fingerprint, restart, wish.memory, report)?;
     let mut tally = opened.tally;
     let computed = compute(
         &opened,
@@ -77,7 +95,7 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
 }
 
 /// Computes the rows that are missing, each run of them by a plan of its own.
-fn compute(
+pub fn compute(
     opened: &Opened,
     wish: &Wish,
     whole: &Plan,
@@ -89,7 +107,7 @@ fn compute(
     let mut plans = Vec::new();
     for rows in output.missing() {
         let part = Wish {
-            rect: Some(part_of(whole, &rows)),
+            rect: Some(whole.rect_of(&rows)),
             ..wish.clone()
         };
         plans.push(Plan::new(&opened.stack, &part)?);
@@ -143,83 +161,12 @@ fn keep(section: &Section<'_>, rect: Rect, output: &mut Output, report: &Report)
     Ok(())
 }
 
-/// The part of the image that rows of the result come from.
-fn part_of(whole: &Plan, rows: &Range<u32>) -> Rect {
-    let row = |at: u32| {
-        let row = u64::from(whole.rect.y0) + u64::from(at) * u64::from(whole.step);
-        u32::try_from(row).unwrap_or(u32::MAX).min(whole.rect.y1)
-    };
-    Rect {
-        y0: row(rows.start),
-        y1: row(rows.end),
-        ..whole.rect
+/// The layout of the result, with a warning where it lacks something.
+fn layout(made: &Made<'_>, report: &Report) -> Result<Layout> {
+    if made.loses_sky() {
+        report.warn("the preview carries no sky coordinates: these cannot be thinned out");
     }
-}
-
-/// The headers of the result. Nothing in them depends on when or how often it was run.
-fn layout(arguments: &Median, opened: &Opened, plan: &Plan, report: &Report) -> Result<Layout> {
-    let stack = &opened.stack;
-    let bitpix = if stack.wide { Bitpix::F64 } else { Bitpix::F32 };
-    let mut carried = stack.cards.clone();
-    let mut origin = [plan.rect.x0, plan.rect.y0];
-    if plan.step > 1 {
-        let (thinned, lost) = preview::thinned(&carried, origin, plan.step);
-        if lost {
-            report.warn("the preview carries no sky coordinates: these cannot be thinned out");
-        }
-        carried = thinned;
-        origin = [0, 0];
-    }
-    let counted = carried
-        .iter()
-        .filter(|card| !card.starts_with("BUNIT"))
-        .cloned();
-    let count = ImageHeader {
-        origin,
-        carried: counted.collect(),
-        ..ImageHeader::count(plan.width(), plan.height())
-    };
-    let primary = ImageHeader {
-        origin,
-        carried,
-        unit: stack.unit.clone(),
-        combined: u32::try_from(plan.exposures).ok(),
-        history: history(arguments, opened, plan),
-        ..ImageHeader::primary(bitpix, plan.width(), plan.height())
-    };
-    Layout::new(&primary, &count)
-}
-
-fn history(arguments: &Median, opened: &Opened, plan: &Plan) -> Vec<String> {
-    let mut lines = vec![format!(
-        "sectile {}: per-pixel median without NaN of {} exposures, HDU {}",
-        env!("CARGO_PKG_VERSION"),
-        plan.exposures,
-        opened.first.hdu
-    )];
-    if opened.first.planes > 1 {
-        lines.push(format!(
-            "plane {} of {}",
-            arguments.stack.plane, opened.first.planes
-        ));
-    }
-    lines.extend(opened.stack.left_out.clone());
-    if arguments.stack.rect.is_some() {
-        let Rect { x0, y0, x1, y1 } = plan.rect;
-        lines.push(format!(
-            "pixels {x0},{y0} to {x1},{y1} (zero-based, half-open)"
-        ));
-    }
-    if plan.step > 1 {
-        lines.push(format!(
-            "every {}th pixel of every {}th row",
-            plan.step, plan.step
-        ));
-    }
-    // A signed link's query is a secret and does not belong into a file that is passed on.
-    let names = opened.sources.iter().map(Source::name);
-    lines.extend(names.map(|name| without_query(name).to_owned()));
-    lines
+    Ok(made.layout()?)
 }
 
 /// Everything that the bytes of the result depend on.

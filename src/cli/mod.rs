@@ -5,6 +5,7 @@
 //! goes on after a kill.
 
 pub mod arguments;
+mod assemble;
 mod clean;
 mod demo;
 mod failure;
@@ -15,9 +16,9 @@ mod ions;
 mod median;
 mod output;
 mod plan;
-mod preview;
 mod report;
 mod serve;
+mod shards;
 mod stack;
 
 use std::process::ExitCode;
@@ -61,6 +62,7 @@ fn run(command: Command, report: &mut Report) -> Result<()> {
         Command::Annotate(arguments) => ions::annotate::run(&arguments, report),
         Command::Images(arguments) => ions::images::run(&arguments, report),
         Command::Median(arguments) => median::run(&arguments, report),
+        Command::Assemble(arguments) => assemble::run(&arguments, report),
         Command::Serve(arguments) => serve::run(&arguments, report),
         Command::Clean(arguments) => clean::run(&arguments, report),
         Command::DemoData(arguments) => demo::run(&arguments, report),

@@ -16,6 +16,7 @@ use sectile::stack::plan::{Rect, Wish};
 
 use crate::cli::arguments;
 use crate::cli::failure::{Failure, Result};
+use crate::cli::identity::without_query;
 use crate::cli::report::Report;
 
 /// Bytes of the longest list that is read.
@@ -29,6 +30,14 @@ pub struct Opened {
     /// The image of the first exposure: what was chosen.
     pub first: Chosen,
     pub tally: Tally,
+}
+
+impl Opened {
+    /// The names of the exposures as they are shown: without the secrets of signed links.
+    pub fn names(&self) -> Vec<String> {
+        let names = self.sources.iter().map(Source::name);
+        names.map(|name| without_query(name).to_owned()).collect()
+    }
 }
 
 /// Which part of a file was chosen.

@@ -2,7 +2,7 @@
 //!
 //! [`walk`] goes from header to header and chooses an HDU; [`header`] and [`card`] parse;
 //! [`hdu`] computes where data lie; [`pixel`] says what stored bytes mean; [`wcs`] where a pixel
-//! is on the sky; [`mod@write`] makes files.
+//! is on the sky and [`thinned`] where it is in a preview; [`mod@write`] makes files.
 
 mod angle;
 pub mod card;
@@ -16,6 +16,7 @@ mod image;
 mod masking;
 pub mod pixel;
 mod signature;
+pub mod thinned;
 pub mod walk;
 pub mod wcs;
 pub mod write;

@@ -3,6 +3,8 @@
 //! The names and the formula are those of FITS 4.0 §4.4.2.5, so that a reader of FITS integers can
 //! read a tile with what it has.
 
+use std::fmt::Debug;
+
 use serde::Serialize;
 
 /// The lowest code that stands for a value; 0 stands for none.
@@ -23,7 +25,7 @@ const WIDEST: f64 = f64::MAX / 4.0;
 const EXACT: f64 = 1_125_899_906_842_624.0;
 
 /// A number that planes are made of: f32 or f64.
-pub trait Sample: Copy + Default + PartialOrd + 'static {
+pub trait Sample: Copy + Default + PartialOrd + Debug + 'static {
     /// The same number as f64.
     fn wide(self) -> f64;
     /// The nearest number of this type, ties to even.

@@ -1,7 +1,8 @@
-//! Results of an annotation: rates, tables, and files.
+//! Results as files: those of an annotation, and those of a median.
 //!
-//! [`Table`] takes the scores of all shards and gives [`Annotations`], which are written as CSV and JSON;
-//! [`images`] has the images file, [`part`] what shards append to while they run.
+//! Of an annotation, [`Table`] takes the scores of all shards and gives [`Annotations`], which are written as CSV and JSON;
+//! [`images`] has the images file, [`part`] what shards append to while they run. [`mod@stack`] has the file of a median
+//! and the parts that its shards write, [`pyramid`] the median at all resolutions.
 
 mod annotations;
 mod csv;
@@ -9,6 +10,8 @@ pub mod images;
 mod json;
 pub mod part;
 mod provenance;
+pub mod pyramid;
+pub mod stack;
 mod table;
 mod text;
 

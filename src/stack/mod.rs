@@ -7,3 +7,4 @@ mod kernels;
 pub mod mask;
 pub mod median;
 pub mod plan;
+pub mod shards;

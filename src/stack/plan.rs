@@ -291,6 +291,20 @@ impl Plan {
         (self.rect.y1 - self.rect.y0).div_ceil(self.step)
     }
 
+    /// The part of the image that rows of the result come from; rows beyond the result are clipped.
+    #[must_use]
+    pub fn rect_of(&self, rows: &Range<u32>) -> Rect {
+        let row = |at: u32| {
+            let row = u64::from(self.rect.y0) + u64::from(at) * u64::from(self.step);
+            narrow(row).min(self.rect.y1)
+        };
+        Rect {
+            y0: row(rows.start),
+            y1: row(rows.end),
+            ..self.rect
+        }
+    }
+
     /// Sections that `requests` requests are enough for, one at least.
     fn run(&self, requests: u64) -> u64 {
         let runs = self.exposures + self.masks;

@@ -1,7 +1,9 @@
 //! The grammar of the command line.
 
 mod annotate;
+mod assemble;
 mod ions;
+mod shard;
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -13,9 +15,11 @@ use sectile::stack::mask::Meaning;
 pub use annotate::{
     Annotate, Annotating, Images, Isotope, Kept, PlanAnnotate, Polarity, Resolving,
 };
+pub use assemble::Assemble;
 pub use ions::{
     Choosing, Drawing, Ion, Mass, Pack, Packing, PlanIon, PlanPack, PlanSpectrum, Reading, Spectrum,
 };
+pub use shard::Shard;
 
 /// Medians of FITS stacks and ion images of imzML datasets, straight from where the files lie, in one
 /// memory budget.
@@ -70,6 +74,8 @@ pub enum Command {
     Images(Images),
     /// Write the spectrum of a pixel or a region.
     Spectrum(Spectrum),
+    /// Make the result of the shards that `median --shard` or `annotate --shard` have finished.
+    Assemble(Assemble),
     /// Serve the pages, and a folder of data by ranges.
     Serve(Serve),
     /// List and remove what killed runs have left in a folder.
@@ -189,6 +195,12 @@ pub struct Extras {
     /// Also write 256 × 256 PNG tiles DIR/z/x/y.png; z = 0 is the coarsest, y = 0 the top.
     #[arg(long, value_name = "DIR")]
     pub tiles: Option<PathBuf>,
+    /// Also write the median at all resolutions, as tiles in one FITS file.
+    #[arg(long, value_name = "FILE")]
+    pub pyramid: Option<PathBuf>,
+    /// Compute one of N shards only, the first is 1/N; `sectile assemble OUT` makes the result of all.
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["tiles", "pyramid"])]
+    pub shard: Option<Shard>,
     /// Begin anew, even if a killed run could be gone on with.
     #[arg(long)]
     pub restart: bool,

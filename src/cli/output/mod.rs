@@ -1,8 +1,7 @@
 //! What commands write: nothing half-written is ever seen under a final name.
 //!
 //! What is written in one go is a [`fresh`] file. `median` also goes on after a kill: finished
-//! sections go into a [`part`] file beside the output, which is a FITS file in the making
-//! ([`layout`]); a [`journal`] tells which rows of it are on the disk. When all are, the part gets
+//! sections go into a [`part`] file beside the output, which is a FITS file in the making; a [`journal`] tells which rows of it are on the disk. When all are, the part gets
 //! the final name, or is converted ([`convert`], [`tiles`]) into a file that does.
 
 mod convert;
@@ -10,9 +9,9 @@ mod coverage;
 pub mod format;
 pub mod fresh;
 pub mod journal;
-pub mod layout;
 pub mod part;
 pub mod place;
+pub mod pyramid;
 mod tiles;
 
 use std::fs;
@@ -21,6 +20,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use sectile::budget::Budget;
+use sectile::results::stack::Layout;
+use sectile::results::stack::part::Identity;
 use sectile::stack::plan::BASE;
 use serde_json::Value;
 
@@ -29,7 +30,6 @@ use crate::cli::report::Report;
 use coverage::Coverage;
 use format::Format;
 use journal::{Journal, Past};
-use layout::Layout;
 use part::{Band, Part};
 use place::Place;
 
@@ -48,14 +48,22 @@ pub struct Wanted {
     pub tiles: Option<PathBuf>,
     /// The unit of the values, for pictures.
     pub unit: Option<String>,
+    /// The file of all resolutions, if it is wanted.
+    pub pyramid: Option<PathBuf>,
+    /// Whose part it is, if only that of a shard is wanted.
+    pub shard: Option<Identity>,
 }
 
 impl Wanted {
     /// Refuses, before anything is fetched, what would fail in the end.
     pub fn check(&self) -> Result<()> {
         refuse_folder(&self.target)?;
-        for path in std::iter::once(&self.target).chain(&self.tiles) {
+        let others = self.tiles.iter().chain(&self.pyramid);
+        for path in std::iter::once(&self.target).chain(others) {
             demand_parent(path)?;
+        }
+        if let Some(pyramid) = &self.pyramid {
+            pyramid::check(pyramid, &self.target)?;
         }
         match &self.tiles {
             Some(tiles) => tiles::check(tiles),
@@ -63,7 +71,7 @@ impl Wanted {
         }
     }
 
-    /// Bytes that the second pass, from the finished part to tiles, holds; 0 without tiles.
+    /// Bytes that the second pass, from the finished part to tiles, holds; 0 without any.
     ///
     /// # Errors
     /// The core's, with the budget that would do, if that is more than `memory`.
@@ -74,7 +82,11 @@ impl Wanted {
         };
         let mut budget = Budget::new(memory);
         budget.reserve(bytes, "making tiles of so wide an image")?;
-        Ok(bytes)
+        let all = match &self.pyramid {
+            Some(_) => pyramid::bytes(layout, 1, memory)?,
+            None => 0,
+        };
+        Ok(bytes.max(all))
     }
 }
 
@@ -122,6 +134,8 @@ pub struct Output {
     part: Part,
     coverage: Coverage,
     saved: Instant,
+    /// What a second pass may hold.
+    memory: u64,
 }
 
 impl Output {
@@ -133,6 +147,7 @@ impl Output {
         layout: &Layout,
         fingerprint: &Value,
         restart: bool,
+        memory: u64,
         report: &Report,
     ) -> Result<Self> {
         let place = Place::new(&wanted.target);
@@ -156,6 +171,7 @@ impl Output {
             journal,
             part,
             saved: Instant::now(),
+            memory,
         })
     }
 
@@ -202,6 +218,18 @@ impl Output {
             fresh,
             ..
         } = &self.place;
+        let pyramid = match &self.wanted.pyramid {
+            Some(path) => Some(pyramid::of_file(
+                part,
+                self.part.layout(),
+                path,
+                self.memory,
+            )?),
+            None => None,
+        };
+        if let Some(identity) = &self.wanted.shard {
+            self.part.seal(identity)?;
+        }
         let made = match self.wanted.format {
             Format::Fits => part,
             Format::Png => {
@@ -216,6 +244,9 @@ impl Output {
         name_finally(made, target)?;
         if let Some(tiles) = tiles {
             tiles.name_finally()?;
+        }
+        if let Some(pyramid) = pyramid {
+            pyramid.finish()?;
         }
         place::remove_file(part).map_err(|error| Failure::file(part, "cannot remove", &error))?;
         self.journal.remove()

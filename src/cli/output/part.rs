@@ -2,16 +2,21 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use sectile::fits::write::{put_f32, put_f64, put_u16};
+use sectile::results::stack::Layout;
+use sectile::results::stack::part::{Identity, Sum, Sums};
 use sectile::stack::job::Values;
 
-use super::layout::Layout;
 use crate::cli::failure::{Failure, Result};
 
 /// Values encoded at one time, so that writing takes no memory to speak of.
 const CHUNK: usize = 8 << 10;
+
+/// Bytes read at one time, to be summed up.
+const READ: u64 = 64 << 10;
 
 /// Part of a result, in the result's own pixels.
 #[derive(Debug, Clone, Copy)]
@@ -135,6 +140,31 @@ impl Part {
     /// Waits until all that was written is on the disk.
     pub fn sync(&self) -> Result<()> {
         self.file.sync_data().map_err(|error| self.refused(&error))
+    }
+
+    /// Says that the part of a shard is whole: its checksums and, last of all, its header.
+    pub fn seal(&mut self, identity: &Identity) -> Result<()> {
+        let sums = Sums {
+            values: self.sum(identity.values())?,
+            counts: self.sum(identity.counts())?,
+        };
+        self.put(0, &identity.header(sums))
+    }
+
+    /// The checksum of bytes that were written, some of them perhaps by an earlier run.
+    fn sum(&mut self, range: Range<u64>) -> Result<u32> {
+        let mut sum = Sum::default();
+        let mut bytes = std::mem::take(&mut self.scratch);
+        let mut at = range.start;
+        while at < range.end {
+            let len = (range.end - at).min(READ);
+            bytes.resize(usize::try_from(len).unwrap_or(0), 0);
+            self.read_at(at, &mut bytes)?;
+            sum.update(&bytes);
+            at += len;
+        }
+        self.scratch = bytes;
+        Ok(sum.value())
     }
 
     /// Reads one row of values, as f64 if the layout is wide and else as f32 that f64 holds exactly.

@@ -69,14 +69,23 @@ pub fn remove_tiles(folder: &Path) -> io::Result<()> {
     remove_levels(folder, 2, is_tile)
 }
 
-/// Removes a folder of shards: files `number.scores` and `number.images`, and nothing else.
+/// Removes a folder of shards: files `number.scores`, `number.images` and `number.part`, what lies beside those while
+/// they are made, and what says which job they are of; nothing else.
 ///
 /// A folder that holds anything else stays, with what it holds; that there is none is fine.
 pub fn remove_shards(folder: &Path) -> io::Result<()> {
     let is_shard = |name: &str| {
-        let parts = name.split_once('.');
-        parts
-            .is_some_and(|(number, kind)| is_number(number) && ["scores", "images"].contains(&kind))
+        let made = [PART, JOURNAL, FRESH].iter();
+        let name = made.fold(name, |name, suffix| {
+            name.strip_suffix(suffix).unwrap_or(name)
+        });
+        match name.split_once('.') {
+            Some(("job" | "assembled", rest)) => rest.starts_with("json"),
+            Some((number, kind)) => {
+                is_number(number) && ["scores", "images", "part"].contains(&kind)
+            }
+            None => false,
+        }
     };
     remove_levels(folder, 0, is_shard)
 }
@@ -129,7 +138,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let shards = folder.path().join("a.sectile-shards");
         fs::create_dir_all(&shards).unwrap();
-        for name in ["00000.scores", "00001.scores", "00001.images", "x.images"] {
+        for name in [
+            "00000.scores",
+            "00001.scores",
+            "00001.images",
+            "00002.part",
+            "00003.part.sectile-part",
+            "00003.part.sectile-journal",
+            "job.json",
+            "job.json.17-4",
+            "x.images",
+        ] {
             fs::write(shards.join(name), "x").unwrap();
         }
         assert!(remove_shards(&shards).is_err());

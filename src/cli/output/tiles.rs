@@ -7,10 +7,10 @@ use sectile::png::{Meta, encode};
 use sectile::raster::plane::Sample;
 use sectile::raster::pyramid::{Pyramid, TILE};
 use sectile::raster::tiles::{Builder, Order, Tile};
+use sectile::results::stack::Layout;
 
 use super::convert;
 use super::journal::Journal;
-use super::layout::Layout;
 use super::part::{Part, Row};
 use super::place::{JOURNAL, TILES, beside, remove_tiles};
 use crate::cli::failure::{Failure, Result};

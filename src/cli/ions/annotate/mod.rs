@@ -3,6 +3,7 @@
 //! [`settings`] is what is looked for, [`list`] the molecules. [`crew`] has the threads, [`save`] what one of them
 //! puts into the [`part`] of its shard; [`finish`] merges the parts into the results.
 
+mod assemble;
 mod crew;
 mod finish;
 mod info;
@@ -37,6 +38,7 @@ use crate::cli::output::journal::{Journal, Past};
 use crate::cli::output::{begins_anew, place};
 use crate::cli::report::Report;
 
+pub use assemble::assemble;
 pub use info::info;
 pub use planned::plan;
 

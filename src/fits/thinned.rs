@@ -3,11 +3,17 @@
 //! FITS 4.0 §8: a pixel of the thinned image is k pixels of the whole one, so CDELT or CD grow by k
 //! and CRPIX moves to where its point falls.
 
+use super::decimal;
+
 /// Cards for the thinned image; true if its coordinates had to be left out.
 ///
 /// `origin` is the zero-based pixel that becomes the first. Distortions are polynomials in pixels of
 /// the whole image; where there are any, or no matrix to scale, all coordinates are left out rather
 /// than given wrong.
+///
+/// # Cost
+/// O(cards) texts.
+#[must_use]
 pub fn thinned(cards: &[String], origin: [u32; 2], step: u32) -> (Vec<String>, bool) {
     let is_grid = |card: &&String| stem(card).is_some();
     let can_scale = cards.iter().filter(is_grid).all(|card| {
@@ -67,7 +73,7 @@ fn rescaled(card: &str, origin: [u32; 2], step: u32) -> Option<String> {
     let value = |change: &dyn Fn(f64) -> f64| {
         let field = card.get(10..)?;
         let (number, comment) = field.split_once('/').unwrap_or((field, ""));
-        let number: f64 = number.trim().replace(['D', 'd'], "E").parse().ok()?;
+        let number = decimal::parse(number.trim())?;
         let text = format!(
             "{:8}= {:>20}",
             keyword(card),
@@ -99,8 +105,8 @@ fn rescaled(card: &str, origin: [u32; 2], step: u32) -> Option<String> {
 #[allow(clippy::unwrap_used, reason = "a test may")]
 mod tests {
     use super::*;
-    use sectile::fits::header::Header;
-    use sectile::fits::wcs::Wcs;
+    use crate::fits::header::Header;
+    use crate::fits::wcs::Wcs;
 
     fn header(cards: &[String]) -> Header {
         let mut lines = cards.to_vec();
