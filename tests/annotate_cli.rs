@@ -178,13 +178,13 @@ impl Remote {
         finished(&self.folder(out)) == self.whole
     }
 
-    /// Bytes of what is saved of unfinished shards.
+    /// Bytes of what is saved of shards.
     fn saved(&self, out: &str) -> u64 {
         let folder = self.folder(out).join("annotations.sectile-shards");
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let scores =
-            entries.filter(|entry| entry.file_name().to_string_lossy().ends_with("scores"));
-        scores
+        let is_saved = |name: &str| name.ends_with("scores") || name.ends_with("part");
+        let saved = entries.filter(|entry| is_saved(&entry.file_name().to_string_lossy()));
+        saved
             .map(|entry| entry.metadata().map_or(0, |metadata| metadata.len()))
             .sum()
     }

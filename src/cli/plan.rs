@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use sectile::budget;
 use sectile::stack::plan::{Layout, Plan, Wish};
+use sectile::stack::shards;
 use serde_json::{Value, json};
 
-use crate::cli::arguments::PlanMedian;
+use crate::cli::arguments::{Dividing, PlanMedian, Shards};
 use crate::cli::failure::Result;
 use crate::cli::interrupt;
 use crate::cli::output::format::Format;
@@ -23,7 +25,14 @@ pub fn run(arguments: &PlanMedian, report: &mut Report) -> Result<()> {
     let wish = stack::wish(&arguments.stack)?;
     let cancel = interrupt::listen()?;
     let opened = stack::open(&arguments.stack, cancel, report)?;
-    let plan = Plan::new(&opened.stack, &wish)?;
+    let whole = Plan::new(&opened.stack, &wish)?;
+    let plan = match arguments.extras.shard {
+        Some(shard) => {
+            let division = shards::Shards::new(whole.height(), shard.of)?;
+            division.plan(&opened.stack, &wish, shard.index())?
+        }
+        None => whole,
+    };
     for warning in &plan.warnings {
         report.warn(warning);
     }
@@ -31,7 +40,62 @@ pub fn run(arguments: &PlanMedian, report: &mut Report) -> Result<()> {
     for line in table(&opened, &plan, &wish) {
         report.line(&line);
     }
+    if let Some(wanted) = arguments.dividing.shards {
+        let division = match wanted {
+            Shards::Count(count) => shards::Shards::new(plan.height(), count)?,
+            Shards::Auto => {
+                let limits = limits(&arguments.dividing)?;
+                shards::Shards::within(&opened.stack, &wish, &limits)?
+            }
+        };
+        tell_division(division, &opened, &wish, report)?;
+    }
     report.done(&opened.tally);
+    Ok(())
+}
+
+/// What a shard may cost.
+fn limits(dividing: &Dividing) -> Result<shards::Limits> {
+    Ok(shards::Limits {
+        requests: dividing.shard_requests,
+        cpu_ms: dividing.shard_cpu,
+        part_bytes: budget::parse_size(&dividing.shard_result)?,
+    })
+}
+
+/// Tells the rows and the cost of each shard.
+fn tell_division(
+    division: shards::Shards,
+    opened: &Opened,
+    wish: &Wish,
+    report: &Report,
+) -> Result<()> {
+    let of = division.count();
+    for (number, rows) in (1..=of).zip((0..of).filter_map(|shard| division.rows(shard))) {
+        let cost = division.cost(&opened.stack, wish, number - 1)?;
+        report.event(
+            "shard",
+            json!({
+                "shard": format!("{number}/{of}"),
+                "rows": [rows.start, rows.end],
+                "requests": cost.requests,
+                "payload_bytes": cost.payload_bytes,
+                "part_bytes": cost.part_bytes,
+                "peak_bytes": cost.peak_bytes,
+                "cpu_ms": cost.cpu_ms,
+            }),
+        );
+        report.line(&format!(
+            "{:10} rows {} to {}: {} requests, {} of pixels, {} of result, at most about {} ms of processor time",
+            format!("{number}/{of}"),
+            rows.start,
+            rows.end - 1,
+            cost.requests,
+            size(cost.payload_bytes),
+            size(cost.part_bytes),
+            cost.cpu_ms
+        ));
+    }
     Ok(())
 }
 

@@ -203,7 +203,8 @@ fn of_plan(stack: &Stack, plan: &Plan) -> Cost {
     let pixels = u64::from(plan.width()) * u64::from(plan.height());
     // A preview computes its rows whole and keeps some of the values.
     let read = u64::from(plan.rect.x1 - plan.rect.x0) * u64::from(plan.height());
-    let values = read.saturating_mul(exposures);
+    // A mask's pixel is looked at like a value.
+    let values = read.saturating_mul(exposures + plan.masks);
     let requests = plan.requests.saturating_add(exposures);
     let nanoseconds = values
         .saturating_mul(NANOSECONDS_A_VALUE)

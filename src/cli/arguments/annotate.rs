@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use sectile::results::part::whole::Depicted;
 
-use super::Reading;
+use super::{Reading, Shard};
 
 /// Which peaks an image is kept of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -18,6 +19,15 @@ pub enum Kept {
 }
 
 impl Kept {
+    /// What the library calls it.
+    pub fn depicted(self) -> Depicted {
+        match self {
+            Self::All => Depicted::All,
+            Self::First => Depicted::First,
+            Self::None => Depicted::None,
+        }
+    }
+
     /// The word that stands for it on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -116,6 +126,10 @@ pub struct Annotating {
     /// How many parts the work is cut into, each gone on with by itself; else one for 4,096 ions.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub shards: Option<u32>,
+    /// Only the Kth of N parts, by one thread; processes may do one each, at the same time, in any order and on several
+    /// machines that share DIR. When all are done, `sectile assemble DIR` makes the results.
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["shards", "workers"])]
+    pub shard: Option<Shard>,
     /// Most requests that each part may make in this run; it stops before it would make more.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_requests: Option<u64>,

@@ -19,7 +19,7 @@ pub use assemble::Assemble;
 pub use ions::{
     Choosing, Drawing, Ion, Mass, Pack, Packing, PlanIon, PlanPack, PlanSpectrum, Reading, Spectrum,
 };
-pub use shard::Shard;
+pub use shard::{Dividing, Shard, Shards};
 
 /// Medians of FITS stacks and ion images of imzML datasets, straight from where the files lie, in one
 /// memory budget.
@@ -123,6 +123,8 @@ pub struct PlanMedian {
     pub stack: Stack,
     #[command(flatten)]
     pub extras: Extras,
+    #[command(flatten)]
+    pub dividing: Dividing,
     /// Accepted as in `sectile median`, and checked; nothing is written.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use clap::Args;
 use sectile::stack::shards::MOST;
 
 /// One of the shards of a job.
@@ -53,6 +54,48 @@ impl std::str::FromStr for Shard {
     }
 }
 
+/// Into how many shards a job is to be cut, and what each of them may cost.
+#[derive(Debug, Args)]
+pub struct Dividing {
+    /// Also tell what each of N shards costs; `auto`: of as few as keep within the limits below.
+    #[arg(long, value_name = "N|auto", conflicts_with = "shard")]
+    pub shards: Option<Shards>,
+    /// For `--shards auto`: requests that a shard may make.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub shard_requests: u64,
+    /// For `--shards auto`: milliseconds of processor time that a shard may take.
+    #[arg(long, value_name = "MS", default_value_t = 30_000)]
+    pub shard_cpu: u64,
+    /// For `--shards auto`: bytes of result that a shard may hold.
+    #[arg(long, value_name = "SIZE", default_value = "32MiB")]
+    pub shard_result: String,
+}
+
+/// A number of shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shards {
+    /// So many.
+    Count(u32),
+    /// As few as the limits allow.
+    Auto,
+}
+
+impl std::str::FromStr for Shards {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        match text.parse() {
+            Ok(count) if (1..=MOST).contains(&count) => Ok(Self::Count(count)),
+            _ => Err(format!(
+                "{text:?} is neither a number from 1 to {MOST} nor auto"
+            )),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +122,11 @@ mod tests {
             "1/99999999999",
         ] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong:?}");
+        }
+        assert_eq!("12".parse(), Ok(Shards::Count(12)));
+        assert_eq!("auto".parse(), Ok(Shards::Auto));
+        for wrong in ["", "0", "-1", "100000", "Auto"] {
+            assert!(wrong.parse::<Shards>().is_err(), "{wrong:?}");
         }
     }
 }

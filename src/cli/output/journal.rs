@@ -40,6 +40,30 @@ impl Journal {
     /// # Errors
     /// A failure that says so if another process holds it.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::locked(path, File::try_lock)?.ok_or_else(|| busy(path))
+    }
+
+    /// As [`open`](Self::open), but `None` if another process holds it.
+    pub fn try_open(path: &Path) -> Result<Option<Self>> {
+        Self::locked(path, File::try_lock)
+    }
+
+    /// As [`open`](Self::open), for processes that write one output together: they keep out all who open it alone.
+    pub fn open_shared(path: &Path) -> Result<Self> {
+        Self::locked(path, File::try_lock_shared)?.ok_or_else(|| busy(path))
+    }
+
+    /// Whether nothing is noted in it.
+    pub fn is_empty(&self) -> Result<bool> {
+        let metadata = self.file.metadata();
+        let refused = |error| Failure::file(&self.path, "cannot read the journal", &error);
+        Ok(metadata.map_err(refused)?.len() == 0)
+    }
+
+    fn locked(
+        path: &Path,
+        lock: fn(&File) -> std::result::Result<(), TryLockError>,
+    ) -> Result<Option<Self>> {
         loop {
             let file = OpenOptions::new()
                 .read(true)
@@ -48,14 +72,9 @@ impl Journal {
                 .truncate(false)
                 .open(path)
                 .map_err(|error| Failure::file(path, "cannot write the journal", &error))?;
-            match file.try_lock() {
+            match lock(&file) {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    return Err(Failure::failed(format!(
-                        "{}: another process is writing this output; wait for it or choose another name",
-                        path.display()
-                    )));
-                }
+                Err(TryLockError::WouldBlock) => return Ok(None),
                 // Some network file systems know no locks; that is no reason not to write there.
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
                 Err(TryLockError::Error(error)) => {
@@ -64,10 +83,10 @@ impl Journal {
             }
             // The process that held it may have finished, and removed it, in between.
             if is_still(&file, path) {
-                return Ok(Self {
+                return Ok(Some(Self {
                     path: path.to_owned(),
                     file,
-                });
+                }));
             }
         }
     }
@@ -139,6 +158,13 @@ impl Journal {
             .and_then(|()| self.file.sync_data())
             .map_err(|error| Failure::file(&self.path, "cannot write the journal", &error))
     }
+}
+
+fn busy(path: &Path) -> Failure {
+    Failure::failed(format!(
+        "{}: another process is writing this output; wait for it or choose another name",
+        path.display()
+    ))
 }
 
 /// Which fields of two fingerprints differ.

@@ -150,8 +150,29 @@ impl Output {
         memory: u64,
         report: &Report,
     ) -> Result<Self> {
+        let journal = Journal::open(&Place::new(&wanted.target).journal)?;
+        Self::begin_with(
+            journal,
+            wanted,
+            layout,
+            fingerprint,
+            restart,
+            memory,
+            report,
+        )
+    }
+
+    /// As [`begin`](Self::begin), with the output's journal, which is open and locked already.
+    pub fn begin_with(
+        mut journal: Journal,
+        wanted: &Wanted,
+        layout: &Layout,
+        fingerprint: &Value,
+        restart: bool,
+        memory: u64,
+        report: &Report,
+    ) -> Result<Self> {
         let place = Place::new(&wanted.target);
-        let mut journal = Journal::open(&place.journal)?;
         let finished = if restart {
             None
         } else {

@@ -19,6 +19,10 @@ pub const SPILL: &str = ".sectile-spill";
 pub const TILES: &str = ".sectile-tiles";
 /// Ends the name of the folder of what is finished of an annotation.
 pub const SHARDS: &str = ".sectile-shards";
+/// In such a folder: what shards are about that are computed by several processes.
+pub const JOB: &str = "job.json";
+/// In such a folder: the list of molecules, as the job was begun with it.
+pub const LIST: &str = "molecules";
 
 /// An output and what lies beside it.
 #[derive(Debug, Clone)]
@@ -69,8 +73,8 @@ pub fn remove_tiles(folder: &Path) -> io::Result<()> {
     remove_levels(folder, 2, is_tile)
 }
 
-/// Removes a folder of shards: files `number.scores`, `number.images` and `number.part`, what lies beside those while
-/// they are made, and what says which job they are of; nothing else.
+/// Removes a folder of shards: what shards have written, what lies beside that while it is made, and what says which
+/// job it is of; nothing else.
 ///
 /// A folder that holds anything else stays, with what it holds; that there is none is fine.
 pub fn remove_shards(folder: &Path) -> io::Result<()> {
@@ -81,13 +85,29 @@ pub fn remove_shards(folder: &Path) -> io::Result<()> {
         });
         match name.split_once('.') {
             Some(("job" | "assembled", rest)) => rest.starts_with("json"),
-            Some((number, kind)) => {
-                is_number(number) && ["scores", "images", "part"].contains(&kind)
+            // A process that must not disturb another one adds its own number.
+            Some((numbers, kind)) => {
+                numbers.split('-').all(is_number)
+                    && ["scores", "images", "part", "lock", "fresh"].contains(&kind)
             }
-            None => false,
+            None => name == LIST,
         }
     };
     remove_levels(folder, 0, is_shard)
+}
+
+/// Makes a new file of this process in a folder of shards: what is written there until it gets its name.
+pub fn private(folder: &Path) -> io::Result<(fs::File, PathBuf)> {
+    let process = std::process::id();
+    // Another machine's process may have the same number.
+    for attempt in 0_u32.. {
+        let path = folder.join(format!("{process}-{attempt}.fresh"));
+        match fs::File::create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (file, path)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Removes a folder with so many levels of numbered folders in it, and below them the files that are ours.
@@ -143,9 +163,13 @@ mod tests {
             "00001.scores",
             "00001.images",
             "00002.part",
+            "00003.lock",
+            "417-0.fresh",
+            "417-1.scores",
+            "job.json",
+            "molecules",
             "00003.part.sectile-part",
             "00003.part.sectile-journal",
-            "job.json",
             "job.json.17-4",
             "x.images",
         ] {

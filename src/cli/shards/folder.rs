@@ -1,6 +1,6 @@
 //! The folder beside an output in which the shards of a median meet.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,6 +10,7 @@ use sectile::results::stack::job::LONGEST;
 use sectile::results::stack::part::{HEADER, Identity, Sums};
 
 use crate::cli::failure::{Failure, Result};
+use crate::cli::output::journal::Journal;
 use crate::cli::output::place::{JOURNAL, SHARDS, beside, remove_file, remove_shards};
 
 /// What all shards are about. Names of unfinished ones begin with it.
@@ -124,9 +125,9 @@ impl Folder {
         Ok(Some(sums))
     }
 
-    /// Whether another process is computing a shard.
-    pub fn is_computed(&self, shard: u32) -> bool {
-        is_locked(&beside(&self.part(shard), JOURNAL))
+    /// The journal of a shard, locked; `None` while another process is computing that shard.
+    pub fn lock(&self, shard: u32) -> Result<Option<Journal>> {
+        Journal::try_open(&beside(&self.part(shard), JOURNAL))
     }
 
     /// Notes that the result has its name, and removes all that is here.
@@ -143,9 +144,4 @@ impl Folder {
     pub fn is_assembled(&self) -> bool {
         self.path.join(ASSEMBLED).is_file()
     }
-}
-
-/// Whether some process holds a lock on a file.
-fn is_locked(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }

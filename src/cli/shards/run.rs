@@ -1,8 +1,11 @@
 //! `sectile median --shard`: computes one shard and writes its part.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use sectile::job::Tally;
+use sectile::results::stack::part::Identity;
 use sectile::results::stack::{Description, Input, Made};
 use serde_json::json;
 
@@ -12,6 +15,7 @@ use crate::cli::failure::{Failure, Result};
 use crate::cli::interrupt;
 use crate::cli::median::compute;
 use crate::cli::output::format::Format;
+use crate::cli::output::journal::Journal;
 use crate::cli::output::{Output, Wanted};
 use crate::cli::report::Report;
 use crate::cli::stack::Opened;
@@ -42,50 +46,32 @@ pub fn run(
     let mut tally = opened.tally;
     // One that another process has in its hands is not computed twice.
     let mut waits = false;
-    while folder.is_computed(index) {
+    let journal = loop {
+        if let Some(journal) = folder.lock(index)? {
+            break journal;
+        }
         if !waits {
             report.detail(
-                0,
-                &format!("shard {shard}: another process is computing it; waiting"),
+                1,
+                &format!("shard {shard}: another process computes it; waiting"),
             );
         }
         waits = true;
         interrupt::check()?;
         std::thread::sleep(PATIENCE);
-    }
-    let is_there = (waits || !restart) && matches!(folder.open(&identity), Ok(Some(_)));
-    if is_there {
+    };
+    if (waits || !restart) && matches!(folder.open(&identity), Ok(Some(_))) {
         report.detail(1, &format!("shard {shard} is there already"));
+        journal.remove()?;
     } else {
-        let wanted = Wanted {
-            target: part.clone(),
-            format: Format::Fits,
-            tiles: None,
-            unit: None,
-            pyramid: None,
-            shard: Some(identity.clone()),
+        let begun = Begun {
+            job: &job,
+            identity: &identity,
+            journal,
+            restart,
+            made,
         };
-        let plan = job.division()?.plan(&opened.stack, made.wish, index)?;
-        let digest: Vec<u8> = identity.job.to_vec();
-        let fingerprint = json!({ "journal": 1, "job": digest, "shard": index });
-        let layout = identity.layout();
-        let memory = made.wish.memory;
-        let mut output = Output::begin(&wanted, &layout, &fingerprint, restart, memory, report)?;
-        let computed = compute(
-            opened,
-            made.wish,
-            &plan,
-            &mut output,
-            &mut tally,
-            cancel,
-            report,
-        );
-        if let Err(failure) = computed.and_then(|()| interrupt::check()) {
-            // What is finished is kept even so; that it cannot be is a second failure of no interest.
-            let _ = output.save();
-            return Err(failure.advised());
-        }
-        output.finish().map_err(Failure::advised)?;
+        begun.compute(&part, opened, &mut tally, cancel, report)?;
     }
     let path = part.to_string_lossy();
     let rows = [identity.rows.start, identity.rows.end];
@@ -96,6 +82,60 @@ pub fn run(
     report.line(&path);
     report.done(&tally);
     Ok(())
+}
+
+/// A shard that is this process's to compute.
+struct Begun<'a> {
+    job: &'a Description,
+    identity: &'a Identity,
+    journal: Journal,
+    restart: bool,
+    made: &'a Made<'a>,
+}
+
+impl Begun<'_> {
+    /// Computes what is missing of the part, and gives it its name.
+    fn compute(
+        self,
+        part: &Path,
+        opened: &Opened,
+        tally: &mut Tally,
+        cancel: &AtomicBool,
+        report: &mut Report,
+    ) -> Result<()> {
+        let wanted = Wanted {
+            target: part.to_owned(),
+            format: Format::Fits,
+            tiles: None,
+            unit: None,
+            pyramid: None,
+            shard: Some(self.identity.clone()),
+        };
+        let wish = self.made.wish;
+        let division = self.job.division()?;
+        let plan = division.plan(&opened.stack, wish, self.identity.shard)?;
+        let fingerprint = json!({
+            "journal": 1,
+            "job": self.identity.job,
+            "shard": self.identity.shard,
+        });
+        let mut output = Output::begin_with(
+            self.journal,
+            &wanted,
+            &self.identity.layout(),
+            &fingerprint,
+            self.restart,
+            wish.memory,
+            report,
+        )?;
+        let computed = compute(opened, wish, &plan, &mut output, tally, cancel, report);
+        if let Err(failure) = computed.and_then(|()| interrupt::check()) {
+            // What is finished is kept even so; that it cannot be is a second failure of no interest.
+            let _ = output.save();
+            return Err(failure.advised());
+        }
+        output.finish().map_err(Failure::advised)
+    }
 }
 
 /// Which versions of the exposures are taken.
@@ -111,12 +151,7 @@ fn inputs(opened: &Opened, made: &Made<'_>, report: &Report) -> Vec<Input> {
                  read the same one"
             ));
         }
-        Input {
-            name: name.clone(),
-            bytes: identity.total,
-            version,
-            data_at: exposure.data_at,
-        }
+        Input::new(exposure, name, identity.total, version.as_deref())
     })
     .collect()
 }

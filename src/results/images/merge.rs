@@ -44,6 +44,8 @@ pub struct Copy {
     pub part: usize,
     /// Its bytes there.
     pub range: Range<u64>,
+    /// CRC-32 of them.
+    pub crc: u32,
 }
 
 /// How the file is put together: the head, then the copies one after the other.
@@ -129,6 +131,12 @@ impl Merge {
         Ok(merge)
     }
 
+    /// Bytes of memory that head and copies hold.
+    #[must_use]
+    pub fn held_bytes(&self) -> u64 {
+        (self.head.capacity() + self.copies.capacity() * size_of::<Copy>()) as u64
+    }
+
     fn entry(&mut self, subject: &Subject<'_>, text: &mut u32, sources: &Sources) -> Result<()> {
         let lengths = [subject.formula.len(), subject.modifier.len()];
         self.head.extend_from_slice(&text.to_le_bytes());
@@ -170,6 +178,7 @@ impl Merge {
         self.copies.push(Copy {
             part,
             range: record.range(),
+            crc: record.crc,
         });
         Peak {
             at,

@@ -1,16 +1,19 @@
-//! What a shard has written so far: files that only grow, and are of use when they were cut anywhere.
+//! What a shard has written so far, and what it comes to.
 //!
-//! A shard has two. [`scores`] is the one that says how far the shard has come: each save appends one block, with the
+//! While a shard is under way it has two files that only grow, and are of use when they were cut anywhere. [`scores`] is the one that says how far the shard has come: each save appends one block, with the
 //! length that the file of images had when the save was written. [`images`] has one record for each picture. A run that
 //! was killed leaves at most an unfinished end behind, which is cut off by whoever goes on.
 //!
+//! What is finished is one file, [`whole`]: its bytes depend on nothing but the shard, so that it may be written by
+//! anybody, twice, and at the same time. [`seal`] makes it.
+//!
 //! These files are between one version of this program and itself; what lasts is the
-//! [images file](super::images::format). All numbers are little-endian. Both begin with
+//! [images file](super::images::format). All numbers are little-endian. All begin with
 //!
 //! | at | type | what |
 //! |---|---|---|
 //! | 0 | 7 bytes | `SECTPRT` |
-//! | 7 | u8 | `I` for images, `S` for scores |
+//! | 7 | u8 | `I` for images, `S` for scores, `W` for a whole shard |
 //! | 8 | u32 | version, 1 |
 //! | 12 | u32 | width: pixels of a row |
 //! | 16 | u32 | height: rows |
@@ -22,6 +25,8 @@
 
 pub mod images;
 pub mod scores;
+pub mod seal;
+pub mod whole;
 
 use std::ops::Range;
 
@@ -52,11 +57,22 @@ pub struct Identity {
     pub store: [u8; 32],
 }
 
-/// Which of the two files.
+/// Which of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Images,
     Scores,
+    Whole,
+}
+
+impl Kind {
+    fn letter(self) -> u8 {
+        match self {
+            Self::Images => b'I',
+            Self::Scores => b'S',
+            Self::Whole => b'W',
+        }
+    }
 }
 
 impl Identity {
@@ -64,7 +80,7 @@ impl Identity {
         let mut bytes = [0; HEADER];
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
         put(0, MAGIC);
-        put(7, if kind == Kind::Images { b"I" } else { b"S" });
+        put(7, &[kind.letter()]);
         put(8, &VERSION.to_le_bytes());
         put(12, &self.width.to_le_bytes());
         put(16, &self.height.to_le_bytes());
@@ -96,9 +112,7 @@ impl Identity {
         Err(match whose {
             Some(what) => Error::Mismatch {
                 file: file.to_owned(),
-                what: format!(
-                    "this unfinished part {what}; annotate into another folder, or start anew"
-                ),
+                what: format!("this part {what}; annotate into another folder, or start anew"),
             },
             None => Error::Format {
                 file: file.to_owned(),

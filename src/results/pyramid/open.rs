@@ -58,7 +58,7 @@ impl Open {
             }
         }
         let come = self.front.bytes.len() as u64;
-        if come >= LONGEST || (come > 0 && self.front.missing(LONGEST).is_none()) {
+        if come >= LONGEST || self.front.missing(LONGEST).is_none() {
             return Err(Error::Format {
                 file: self.front.file.clone(),
                 at: come,

@@ -13,7 +13,7 @@ use super::part::Identity;
 use crate::error::{Error, Result};
 use crate::fits::header::Header;
 use crate::fits::write::BLOCK;
-use crate::stack::exposure::{Exposure, Stack};
+use crate::stack::exposure::Exposure;
 use crate::stack::shards::Shards;
 
 /// Most bytes that a description may have: that of 4,096 exposures with long names stays far below.
@@ -34,6 +34,22 @@ pub struct Input {
     pub version: Option<String>,
     /// Byte at which the pixels begin: which HDU and plane were chosen.
     pub data_at: u64,
+    /// Byte at which its mask begins, if it has one; what that leaves out stands in the headers.
+    pub mask_at: Option<u64>,
+}
+
+impl Input {
+    /// An exposure of a stack, under the name that stands in the headers.
+    #[must_use]
+    pub fn new(exposure: &Exposure, name: &str, bytes: Option<u64>, version: Option<&str>) -> Self {
+        Self {
+            name: name.to_owned(),
+            bytes,
+            version: version.map(str::to_owned),
+            data_at: exposure.data_at,
+            mask_at: exposure.mask.as_ref().map(|mask| mask.data_at),
+        }
+    }
 }
 
 /// A median in shards.
@@ -60,22 +76,10 @@ pub struct Description {
     pub step: u32,
     /// The exposures in their order.
     pub inputs: Vec<Input>,
-    /// Byte at which each exposure's mask begins, where one has any; what they leave out, the header says.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub masks: Vec<Option<u64>>,
     /// The header of the values in the FITS file: whole blocks.
     pub head: String,
     /// The header of the counts.
     pub count_head: String,
-}
-
-/// Where the exposures' masks begin; nothing if there is none.
-fn masks(stack: &Stack) -> Vec<Option<u64>> {
-    if stack.masks() == 0 {
-        return Vec::new();
-    }
-    let at = |exposure: &Exposure| exposure.mask.as_ref().map(|mask| mask.data_at);
-    stack.exposures.iter().map(at).collect()
 }
 
 impl Description {
@@ -101,7 +105,6 @@ impl Description {
             rect: [rect.x0, rect.y0, rect.x1, rect.y1],
             step: made.plan.step,
             inputs,
-            masks: masks(made.stack),
             head: text(head),
             count_head: text(count_head),
         })

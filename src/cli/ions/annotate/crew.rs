@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use sectile::drive;
@@ -10,12 +10,13 @@ use sectile::drive::native::{Event, Run, Source, run as drive_job};
 use sectile::ion::annotate::{AnnotateJob, Ions, Output, Request, Wish};
 use sectile::ion::database::Molecules;
 use sectile::job::Tally;
-use sectile::results::part::Identity;
+use sectile::results::part::whole::Whole;
 use sectile::store::head::Head;
 
-use super::names::Names;
+use super::names::Shard;
 use super::part::Part;
 use super::save::Desk;
+use super::seal::seal;
 use crate::cli::arguments::Kept;
 use crate::cli::failure::{Failure, Result};
 use crate::cli::interrupt;
@@ -33,13 +34,35 @@ pub struct Task<'t> {
     pub head: &'t Head,
     pub molecules: &'t Molecules,
     pub request: &'t Request,
-    pub names: &'t Names,
-    /// All shards, each with the first ion that is not finished.
-    pub shards: &'t [(Identity, u32)],
+    pub shards: &'t [Todo],
     /// What is asked of each shard's job.
     pub wish: Wish,
     pub max_seconds: Option<f64>,
     pub images: Kept,
+}
+
+/// A shard, and how far it has come.
+#[derive(Debug)]
+pub struct Todo {
+    /// What its part has to be.
+    pub whole: Whole,
+    pub files: Shard,
+    /// The first ion that is not finished.
+    pub position: u32,
+    /// Whether its part is there.
+    pub finished: bool,
+}
+
+impl Todo {
+    /// Ions of the shard.
+    pub fn ions(&self) -> u64 {
+        let shard = &self.whole.identity.shard;
+        u64::from(shard.end - shard.start)
+    }
+
+    fn done(&self) -> u64 {
+        u64::from(self.position - self.whole.identity.shard.start)
+    }
 }
 
 /// What workers have done.
@@ -82,16 +105,18 @@ pub fn run(
     report: &mut Report,
 ) -> Result<Outcome> {
     let todo: Vec<usize> = (0..task.shards.len())
-        .filter(|at| task.shards[*at].1 < task.shards[*at].0.shard.end)
+        .filter(|at| !task.shards[*at].finished)
         .collect();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, words) = mpsc::channel();
     std::thread::scope(|scope| {
         for number in 0..workers {
+            let sender = sender.clone();
             let worker = Worker {
                 task,
                 number,
-                sender: sender.clone(),
+                // Nobody listens any more once all has failed.
+                say: move |word| drop(sender.send(word)),
                 stop: &stop,
                 tally: Tally::default(),
             };
@@ -104,6 +129,36 @@ pub fn run(
         *tally = ledger.total();
         ended.map(|()| ledger.outcome)
     })
+}
+
+/// Runs all shards that are not finished in this thread, with ions that are at hand.
+///
+/// Costs are counted as in [`run`].
+pub fn run_alone(
+    task: &Task<'_>,
+    head: &Rc<Head>,
+    ions: &Rc<Ions>,
+    cancel: &AtomicBool,
+    tally: &mut Tally,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let mut ledger = Ledger::new(task, 1, 0, *tally);
+    let mut worker = Worker {
+        task,
+        number: 0,
+        say: |word| {
+            ledger.hear(&word);
+            ledger.show(report);
+        },
+        stop: cancel,
+        tally: Tally::default(),
+    };
+    let mut desk = Desk::new(head, task.request.slice, task.images == Kept::First)?;
+    let mut todo = task.shards.iter().filter(|shard| !shard.finished);
+    let ended = todo.try_for_each(|shard| worker.shard(shard, head, ions, &mut desk));
+    *tally = ledger.total();
+    interrupt::check()?;
+    ended.map(|()| ledger.outcome)
 }
 
 /// What all workers have said.
@@ -119,10 +174,8 @@ struct Ledger {
 
 impl Ledger {
     fn new(task: &Task<'_>, workers: usize, held: u64, before: Tally) -> Self {
-        let count = |from: u32, to: u32| u64::from(to - from);
-        let done = (task.shards.iter()).map(|(part, at)| count(part.shard.start, *at));
-        let done = done.sum();
-        let all = (task.shards.iter()).map(|(part, _)| count(part.shard.start, part.shard.end));
+        let done = task.shards.iter().map(Todo::done).sum();
+        let all = task.shards.iter().map(Todo::ions);
         Self {
             outcome: Outcome {
                 ions: done,
@@ -162,11 +215,6 @@ impl Ledger {
         let mut ended = 0;
         loop {
             match words.recv_timeout(TICK) {
-                Ok(Word::Ions(ions)) => self.outcome.ions += u64::from(ions),
-                Ok(Word::Cost(worker, cost)) => self.costs[worker] = cost,
-                Ok(Word::Saved) => self.outcome.saves += 1,
-                Ok(Word::Stopped) => self.outcome.stopped += 1,
-                Ok(Word::Skipped(ions)) => self.outcome.skipped += ions,
                 Ok(Word::Ended(result)) => {
                     ended += 1;
                     if let Err(failure) = result {
@@ -174,20 +222,14 @@ impl Ledger {
                         failed.get_or_insert(failure);
                     }
                 }
+                Ok(word) => self.hear(&word),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if interrupt::is_asked() {
                 stop.store(true, Ordering::SeqCst);
             }
-            let step = Step {
-                phase: "ions",
-                unit: Unit::Ions,
-                // Those of this run, so that the time left is told by its pace.
-                done: self.outcome.ions.min(self.all) - self.early,
-                total: self.all - self.early,
-            };
-            report.step(&step, &self.total());
+            self.show(report);
         }
         match failed {
             Some(failure) => Err(failure),
@@ -197,21 +239,47 @@ impl Ledger {
     }
 }
 
+impl Ledger {
+    /// Takes what is said, but for a worker's end.
+    fn hear(&mut self, word: &Word) {
+        match word {
+            Word::Ions(ions) => self.outcome.ions += u64::from(*ions),
+            Word::Cost(worker, cost) => self.costs[*worker] = *cost,
+            Word::Saved => self.outcome.saves += 1,
+            Word::Stopped => self.outcome.stopped += 1,
+            Word::Skipped(ions) => self.outcome.skipped += *ions,
+            Word::Ended(_) => {}
+        }
+    }
+
+    fn show(&self, report: &mut Report) {
+        let step = Step {
+            phase: "ions",
+            unit: Unit::Ions,
+            // Those of this run, so that the time left is told by its pace.
+            done: self.outcome.ions.min(self.all) - self.early,
+            total: self.all - self.early,
+        };
+        report.step(&step, &self.total());
+    }
+}
+
 /// One thread's work.
-struct Worker<'w> {
+struct Worker<'w, S> {
     task: &'w Task<'w>,
     number: usize,
-    sender: Sender<Word>,
+    /// Takes what it says.
+    say: S,
     stop: &'w AtomicBool,
     tally: Tally,
 }
 
-impl Worker<'_> {
+impl<S: FnMut(Word)> Worker<'_, S> {
     /// Takes one shard after the other, until none is left.
     fn labour(mut self, todo: &[usize], next: &AtomicUsize) {
         let ended = self.shards(todo, next);
-        self.say(Word::Cost(self.number, self.tally));
-        self.say(Word::Ended(ended));
+        (self.say)(Word::Cost(self.number, self.tally));
+        (self.say)(Word::Ended(ended));
     }
 
     fn shards(&mut self, todo: &[usize], next: &AtomicUsize) -> Result<()> {
@@ -230,7 +298,7 @@ impl Worker<'_> {
         let only_first = task.images == Kept::First;
         let mut desk = Desk::new(&head, task.request.slice, only_first)?;
         loop {
-            self.shard(shard, &head, &ions, &mut desk)?;
+            self.shard(&task.shards[shard], &head, &ions, &mut desk)?;
             match take() {
                 Some(another) => shard = another,
                 None => return Ok(()),
@@ -240,14 +308,14 @@ impl Worker<'_> {
 
     fn shard(
         &mut self,
-        number: usize,
+        todo: &Todo,
         head: &Rc<Head>,
         ions: &Rc<Ions>,
         desk: &mut Desk,
     ) -> Result<()> {
-        let identity = &self.task.shards[number].0;
+        let identity = &todo.whole.identity;
         let keeps = self.task.images != Kept::None;
-        let mut part = Part::open(&self.task.names.shard(number), identity, keeps)?;
+        let mut part = Part::open(&todo.files, identity, keeps)?;
         let wish = &self.task.wish;
         let mut job = AnnotateJob::new(
             head.clone(),
@@ -265,17 +333,17 @@ impl Worker<'_> {
         let mut tally = self.tally;
         let on = |event: Event<'_, AnnotateJob>| {
             match event {
-                Event::Item(Output::Progress { ions }) => self.say(Word::Ions(ions)),
+                Event::Item(Output::Progress { ions }) => (self.say)(Word::Ions(ions)),
                 Event::Item(Output::Save(save)) => {
                     desk.put(&save, &mut part).map_err(|failure| {
                         refused = Some(failure);
                         drive::Error::Interrupted
                     })?;
-                    self.say(Word::Saved);
+                    (self.say)(Word::Saved);
                     saved = Instant::now();
                 }
                 Event::Progress(cost, job) => {
-                    self.say(Word::Cost(self.number, *cost));
+                    (self.say)(Word::Cost(self.number, *cost));
                     if saved.elapsed() >= SAVE_EVERY {
                         job.save_soon();
                     }
@@ -289,20 +357,19 @@ impl Worker<'_> {
         };
         let ran = drive_job(&mut job, self.task.sources, &run, &mut tally, on);
         self.tally = tally;
-        self.say(Word::Cost(self.number, self.tally));
+        (self.say)(Word::Cost(self.number, self.tally));
         if let Some(failure) = refused {
             return Err(failure);
         }
         ran?;
-        self.say(Word::Skipped(job.skipped()));
+        (self.say)(Word::Skipped(job.skipped()));
         if job.stopped().is_some() {
-            self.say(Word::Stopped);
+            (self.say)(Word::Stopped);
+            return Ok(());
         }
-        Ok(())
-    }
-
-    fn say(&self, word: Word) {
-        // Nobody listens any more once all has failed.
-        let _ = self.sender.send(word);
+        // What the job held is room for all that the shard has saved.
+        drop((job, part));
+        let memory = wish.memory.saturating_sub(ions.bytes() + head.held_bytes());
+        seal(todo, ions, memory)
     }
 }

@@ -1,94 +1,100 @@
 //! From the parts of all shards to the results: nothing gets its final name before all is written.
 
-use std::fs::{self, File};
+use std::fs::{self, File as Opened};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::ops::Range;
 use std::rc::Rc;
 
 use sectile::ion::annotate::Ions;
 use sectile::ion::fdr::level::LEVELS;
-use sectile::results::images::{Copy, Frame, Merge};
-use sectile::results::part::Identity;
-use sectile::results::{Annotations, Provenance, Table};
+use sectile::results::Annotations;
+use sectile::results::assembly::{Assembly, File, Turn};
+use sectile::results::part::whole::Depicted;
+use sectile::results::shards::Description;
 use serde_json::{Value, json};
 
 use super::names::Names;
-use super::{Ready, part};
-use crate::cli::arguments::Kept;
 use crate::cli::failure::{Failure, Result};
-use crate::cli::identity::last_name;
 use crate::cli::interrupt;
 use crate::cli::output::fresh::Fresh;
 use crate::cli::output::place;
 use crate::cli::report::Report;
 
-/// Rows that are made text of at once.
-const ROWS: usize = 256;
-
-/// Bytes that are copied at once.
-const PIECE: usize = 256 << 10;
-
-/// Writes all results; the answer is what was found, in numbers.
+/// Writes all results in at most `memory` bytes besides the ions; the answer is what was found, in numbers.
 pub fn write(
-    ready: &Ready,
+    description: &Description,
     ions: &Rc<Ions>,
-    kept: Kept,
     names: &Names,
-    shards: &[Identity],
+    memory: u64,
     report: &Report,
 ) -> Result<Value> {
-    let held = ready.opened.head.held_bytes() + ions.bytes();
-    let left = ready.memory.saturating_sub(held);
-    let mut table = Table::new(ions.clone(), left);
-    let mut reached = Vec::with_capacity(shards.len());
-    for (number, identity) in shards.iter().enumerate() {
+    let mut assembly = Assembly::new(description.clone(), ions, names.parts(), memory)?;
+    let mut files = [const { None }; File::ALL.len()];
+    let mut parts = Parts::new(names);
+    loop {
         interrupt::check()?;
-        reached.push(part::read_scores(
-            &names.shard(number),
-            identity,
-            |block| {
-                table.take_targets(&block.targets)?;
-                table.take_decoys(&block.decoys)
-            },
-        )?);
+        match assembly.turn()? {
+            Turn::Need { part, range } => {
+                let total = parts.read(part, range.clone())?;
+                assembly.feed(part, range.start, &parts.bytes, Some(total))?;
+            }
+            Turn::Put { file, bytes } => {
+                let place = &mut files[file as usize];
+                let fresh = match place {
+                    Some(fresh) => fresh,
+                    None => place.insert(Fresh::create(names.result(file))?),
+                };
+                fresh.put(bytes)?;
+            }
+            Turn::Done => break,
+        }
     }
-    let found = table.finish()?;
+    let Some(found) = assembly.found() else {
+        return Err(Failure::failed("the results ended early"));
+    };
     let said = ions.warnings();
-    for warning in found
-        .warnings()
-        .iter()
-        .filter(|warning| !said.contains(warning))
-    {
+    let new = found.warnings().iter();
+    for warning in new.filter(|warning| !said.contains(warning)) {
         report.warn(warning);
     }
-    let images = if kept == Kept::None {
-        None
-    } else {
-        let mut left = left.saturating_sub(found.bytes());
-        let mut pictures = Vec::with_capacity(shards.len());
-        for (number, (identity, reached)) in shards.iter().zip(&reached).enumerate() {
-            interrupt::check()?;
-            let shard = names.shard(number);
-            let found = part::read_images(&shard, identity, reached, left)?;
-            left = left.saturating_sub(found.bytes());
-            pictures.push(found);
-        }
-        let frame = Frame {
-            width: ready.opened.head.layout.contents.width,
-            height: ready.opened.head.layout.contents.height,
-            store: ready.opened.head.digest,
-        };
-        let merge = Merge::new(frame, found.subjects(), &pictures, left)?;
-        drop(pictures);
-        Some(merged(&merge, names)?)
-    };
-    let files = [
-        images,
-        Some(csv(&found, names)?),
-        Some(summary(&found, ready, names)?),
-    ];
     name_all(files, names)?;
-    Ok(tell(&found, kept, names, report))
+    Ok(tell(found, description.images(), names, report))
+}
+
+/// Reads parts, of which the last stays open.
+struct Parts<'n> {
+    names: &'n Names,
+    open: Option<(u32, Opened, u64)>,
+    bytes: Vec<u8>,
+}
+
+impl<'n> Parts<'n> {
+    fn new(names: &'n Names) -> Self {
+        Self {
+            names,
+            open: None,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Reads a range, or as much of it as there is; the answer is the part's size.
+    fn read(&mut self, part: u32, range: Range<u64>) -> Result<u64> {
+        let path = self.names.shard(part).part;
+        let refused = |error: std::io::Error| Failure::file(&path, "cannot read", &error);
+        let (_, file, total) = match &mut self.open {
+            Some(open) if open.0 == part => open,
+            other => {
+                let file = Opened::open(&path).map_err(refused)?;
+                let total = file.metadata().map_err(refused)?.len();
+                other.insert((part, file, total))
+            }
+        };
+        file.seek(SeekFrom::Start(range.start)).map_err(refused)?;
+        self.bytes.clear();
+        let rest = file.take(range.end - range.start);
+        { rest }.read_to_end(&mut self.bytes).map_err(refused)?;
+        Ok(*total)
+    }
 }
 
 /// Gives all files their names, once the last byte of each is on the disk.
@@ -100,7 +106,7 @@ fn name_all(files: [Option<Fresh>; 3], names: &Names) -> Result<()> {
             out.get_ref().sync_all()
         })?;
     }
-    if files[0].is_none() {
+    if files[File::Images as usize].is_none() {
         // Those of an earlier run are not of these results.
         place::remove_file(&names.images)
             .map_err(|error| Failure::file(&names.images, "cannot remove", &error))?;
@@ -108,73 +114,9 @@ fn name_all(files: [Option<Fresh>; 3], names: &Names) -> Result<()> {
     files.into_iter().flatten().try_for_each(Fresh::finish)
 }
 
-/// The images file, put together from the parts.
-fn merged(merge: &Merge, names: &Names) -> Result<Fresh> {
-    let mut file = Fresh::create(&names.images)?;
-    file.put(&merge.head)?;
-    let mut piece = vec![0; PIECE];
-    let mut open: Option<(usize, File)> = None;
-    for copy in &merge.copies {
-        interrupt::check()?;
-        let path = names.shard(copy.part).images;
-        let from = match &mut open {
-            Some((part, from)) if *part == copy.part => from,
-            other => &mut other.insert((copy.part, part::open_again(&path)?)).1,
-        };
-        put_copy(copy, from, &path, &mut piece, &mut file)?;
-    }
-    Ok(file)
-}
-
-fn put_copy(
-    copy: &Copy,
-    from: &mut File,
-    path: &Path,
-    piece: &mut [u8],
-    file: &mut Fresh,
-) -> Result<()> {
-    let refused = |error: &std::io::Error| Failure::file(path, "cannot read back", error);
-    from.seek(SeekFrom::Start(copy.range.start))
-        .map_err(|error| refused(&error))?;
-    let mut left = copy.range.end - copy.range.start;
-    while left > 0 {
-        let length = usize::try_from(left).unwrap_or(PIECE).min(piece.len());
-        from.read_exact(&mut piece[..length])
-            .map_err(|error| refused(&error))?;
-        file.put(&piece[..length])?;
-        left -= length as u64;
-    }
-    Ok(())
-}
-
-fn csv(found: &Annotations, names: &Names) -> Result<Fresh> {
-    let mut file = Fresh::create(&names.table)?;
-    file.put(found.csv_head().as_bytes())?;
-    for start in (0..found.rows().len()).step_by(ROWS) {
-        interrupt::check()?;
-        file.put(found.csv_rows(start..start + ROWS).as_bytes())?;
-    }
-    Ok(file)
-}
-
-fn summary(found: &Annotations, ready: &Ready, names: &Names) -> Result<Fresh> {
-    let list = last_name(ready.list.source.name());
-    let mut provenance = Provenance::new(&ready.opened.head, list, Some(ready.list.sha256));
-    // The file's own name: the folder, or a signed link, is nobody's business, and no part of a result.
-    provenance.store = last_name(&provenance.store).to_owned();
-    let mut file = Fresh::create(&names.summary)?;
-    file.put(found.json_head(&provenance).as_bytes())?;
-    for start in (0..found.rows().len()).step_by(ROWS) {
-        interrupt::check()?;
-        file.put(found.json_rows(start..start + ROWS).as_bytes())?;
-    }
-    file.put(found.json_tail().as_bytes())?;
-    Ok(file)
-}
-
 /// Says what was found and where it is; the answer is the same in numbers.
-fn tell(found: &Annotations, kept: Kept, names: &Names, report: &Report) -> Value {
-    let images = (kept != Kept::None).then_some(&names.images);
+fn tell(found: &Annotations, depicted: Depicted, names: &Names, report: &Report) -> Value {
+    let images = (depicted != Depicted::None).then_some(&names.images);
     for path in [Some(&names.table), Some(&names.summary), images]
         .into_iter()
         .flatten()

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use sectile::drive::native::{Source, follow};
+use sectile::drive::native::{Run, Source, follow};
 use sectile::error::{Error, Result as Read};
 use sectile::ion::database::{Molecules, Reader};
 use sectile::job::{Machine, Step, Tally};
@@ -38,20 +38,33 @@ pub fn read(
     tally: &mut Tally,
 ) -> Result<List> {
     let source = Source::open(name, &reading.options()?)?;
+    let mut reader = Reader::new(source.name(), memory);
+    let sha256 = follow_all(&source, &reading.run(cancel), tally, |piece| {
+        reader.push(piece)
+    })?;
+    Ok(List {
+        source,
+        molecules: Rc::new(reader.finish()?),
+        sha256,
+    })
+}
+
+/// Reads a file again from its first byte to its last; the answer is its SHA-256.
+pub fn follow_all(
+    source: &Source,
+    run: &Run<'_>,
+    tally: &mut Tally,
+    take: impl FnMut(&[u8]) -> Read<()> + Send,
+) -> Result<[u8; 32]> {
     let mut machine = Pieces {
         file: source.name().to_owned(),
-        reader: Reader::new(source.name(), memory),
+        take,
         sha256: Sha256::new(),
         at: 0,
         ended: false,
     };
-    follow(&source, &mut machine, &reading.run(cancel), tally, |_| {})?;
-    let molecules = machine.reader.finish()?;
-    Ok(List {
-        source,
-        molecules: Rc::new(molecules),
-        sha256: machine.sha256.finalize().into(),
-    })
+    follow(source, &mut machine, run, tally, |_| {})?;
+    Ok(machine.sha256.finalize().into())
 }
 
 impl List {
@@ -91,16 +104,16 @@ fn said(rejected: &sectile::ion::database::Rejected) -> String {
     )
 }
 
-/// Reads a file from its first byte to its last.
-struct Pieces {
+/// Takes a file from its first byte to its last.
+struct Pieces<T> {
     file: String,
-    reader: Reader,
+    take: T,
     sha256: Sha256,
     at: u64,
     ended: bool,
 }
 
-impl Machine for Pieces {
+impl<T: FnMut(&[u8]) -> Read<()>> Machine for Pieces<T> {
     type Item = ();
 
     fn step(&mut self) -> Read<Step<()>> {
@@ -120,7 +133,7 @@ impl Machine for Pieces {
                 got: bytes.len() as u64,
             });
         }
-        self.reader.push(bytes)?;
+        (self.take)(bytes)?;
         self.sha256.update(bytes);
         self.at += bytes.len() as u64;
         self.ended = (bytes.len() as u64) < PIECE || total == Some(self.at);

@@ -104,7 +104,7 @@ impl Part {
     }
 }
 
-/// The first ion of a shard that is not finished, by its files.
+/// The first ion of a shard that is not finished, by its files that grow.
 pub fn position(names: &Shard, identity: &Identity) -> Result<u32> {
     let reached = reached(names, identity)?;
     let kept = names.images.metadata().map_or(0, |metadata| metadata.len());

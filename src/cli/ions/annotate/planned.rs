@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use sectile::error::Error;
 use sectile::ion::annotate::{self, Ions, Keep, Plan, Policy, Wish};
+use sectile::results::shards::{Invocation, divide};
 use serde_json::{Value, json};
 
 use super::Ready;
@@ -48,8 +49,11 @@ impl Crew {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let asked = annotating.workers.map(usize::from);
         let most = asked.unwrap_or(cores.min(WORKERS)).min(shards).max(1);
-        // The main thread's ions and head, which each worker has for itself too.
-        let held = head.held_bytes() + ions.bytes();
+        // The main thread's ions and head, which each worker has for itself too; one shard is done by the main thread.
+        let held = match annotating.shard {
+            Some(_) => 0,
+            None => head.held_bytes() + ions.bytes(),
+        };
         let taken = Desk::bytes(head);
         let share = |workers: usize| {
             let all = ready.memory.saturating_sub(held);
@@ -173,6 +177,8 @@ pub fn plan(arguments: &PlanAnnotate, report: &Report) -> Result<()> {
     ] {
         fields[name] = json!(value);
     }
+    let (division, sentence) = division(&ready, &ions, annotating)?;
+    fields["division"] = division;
     report.event("plan", fields);
     let mut rows = ready.rows(&ions, shards.len(), &crew);
     rows.extend([
@@ -197,12 +203,52 @@ pub fn plan(arguments: &PlanAnnotate, report: &Report) -> Result<()> {
             format!("{} of {}", size(total.peak_bytes), size(ready.memory)),
         ),
         ("minimum", size(crew.minimum)),
+        ("division", sentence),
     ]);
     for (name, what) in rows {
         report.line(&format!("{name:10} {what}"));
     }
     report.done(&ready.tally);
     Ok(())
+}
+
+/// Into how many shards the job is to be cut for `--shard`, so that each stays within `--max-requests` and
+/// `--max-seconds`, or else within what a Worker may take.
+fn division(ready: &Ready, ions: &Rc<Ions>, annotating: &Annotating) -> Result<(Value, String)> {
+    interrupt::check()?;
+    let usual = Invocation::default();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "from a millisecond to 31 years, by the grammar"
+    )]
+    let milliseconds = |seconds: f64| (seconds * 1000.0) as u64;
+    let limits = Invocation {
+        requests: annotating.max_requests.unwrap_or(usual.requests),
+        cpu_ms: annotating.max_seconds.map_or(usual.cpu_ms, milliseconds),
+        ..usual
+    };
+    let each = format!(
+        "{} requests, {} ms of processor time and {} each",
+        limits.requests,
+        limits.cpu_ms,
+        size(limits.memory)
+    );
+    let images = annotating.images.depicted();
+    Ok(match divide(&ready.opened.head, ions, images, &limits) {
+        Ok(found) => {
+            let sentence = format!(
+                "--shard 1/{0} to {0}/{0} stay within {each}: at most {1} requests, about {2} ms of which {3} are for a \
+                 beginning",
+                found.shards, found.requests, found.cpu_ms, found.begin_ms
+            );
+            (json!(found), sentence)
+        }
+        Err(error) => (
+            Value::Null,
+            format!("no shards stay within {each}: {error}"),
+        ),
+    })
 }
 
 /// What all shards cost.
