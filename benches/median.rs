@@ -1,7 +1,7 @@
 //! CPU time of the native median, one JSON object a line: `cargo bench --bench median -- [n,n,…]`.
 //!
 //! The same measures as `benches/wasm/median.mjs`, of a million f32 values: "arrays" in one call, "stored
-//! bytes" (big-endian) in calls of 1,024 pixels; the least of a few batches. On Linux it is the thread's time on the processor, elsewhere the
+//! bytes" (big-endian) in calls of 1,024 pixels, and "masked bytes" with flags beside them; the least of a few batches. On Linux it is the thread's time on the processor, elsewhere the
 //! clock's.
 
 #![allow(
@@ -13,7 +13,9 @@
 
 use std::time::{Duration, Instant};
 
+use sectile::fits::Image;
 use sectile::fits::pixel::{Bitpix, Encoding};
+use sectile::stack::mask::{Flags, Mask, Meaning};
 use sectile::stack::median::{Kernel, Samples, nanmedian};
 
 const ELEMENTS: usize = 1_000_000;
@@ -42,7 +44,12 @@ fn main() {
             };
             let values = native(&bytes);
             print("arrays", least(|| stack.reduce_arrays(&values)));
-            print("stored bytes", least(|| stack.reduce(&bytes)));
+            print("stored bytes", least(|| stack.reduce(&bytes, None)));
+            let (mask, flags) = flagged(n * width);
+            print(
+                "masked bytes",
+                least(|| stack.reduce(&bytes, Some((&mask, &flags)))),
+            );
         }
     }
 }
@@ -64,7 +71,7 @@ impl Stack {
         }
     }
 
-    fn reduce(&mut self, bytes: &[u8]) {
+    fn reduce(&mut self, bytes: &[u8], flagged: Option<(&Mask, &[u8])>) {
         let encoding = Encoding::plain(Bitpix::F32);
         for start in (0..self.width).step_by(CALL) {
             let end = self.width.min(start + CALL);
@@ -75,8 +82,14 @@ impl Stack {
                     encoding,
                 })
                 .collect();
+            let flags: Vec<Option<Flags<'_>>> = flagged.map_or_else(Vec::new, |(mask, flags)| {
+                let runs = flags.chunks(self.width * 4);
+                let bytes = runs.map(|run| &run[start * 4..end * 4]);
+                bytes.map(|bytes| Some(Flags { bytes, mask })).collect()
+            });
             let (out, count) = (&mut self.out[start..end], &mut self.count[start..end]);
-            self.kernel.median_f32(&rows, out, count).unwrap();
+            let kernel = &mut self.kernel;
+            kernel.masked_f32(&rows, &flags, out, count).unwrap();
         }
         std::hint::black_box(&self.out);
     }
@@ -86,6 +99,39 @@ impl Stack {
         nanmedian(&rows, &mut self.out, &mut self.count).unwrap();
         std::hint::black_box(&self.out);
     }
+}
+
+/// Unsigned flags of 32 bits, of which one in a hundred leaves its pixel out.
+fn flagged(pixels: usize) -> (Mask, Vec<u8>) {
+    let plane = |bitpix, bzero, mask| Image {
+        file: String::new(),
+        hdu: 0,
+        name: None,
+        ver: 1,
+        encoding: Encoding {
+            bzero,
+            ..Encoding::plain(bitpix)
+        },
+        width: 1,
+        height: 1,
+        planes: 1,
+        plane: 0,
+        data_at: 0,
+        unit: None,
+        wcs: None,
+        cards: Vec::new(),
+        notes: Vec::new(),
+        mask,
+    };
+    let mask = plane(Bitpix::I32, 2_147_483_648.0, None);
+    let image = plane(Bitpix::F32, 0.0, Some(Box::new(mask)));
+    let mask = Mask::of(&image, Meaning::Bits(1)).unwrap().unwrap();
+    let every = |of: usize, at: usize| u32::from(at.is_multiple_of(of));
+    let flag = |at: usize| 1_u32 << 31 | every(101, at) | every(13, at) << 2;
+    (
+        mask,
+        (0..pixels).flat_map(|at| flag(at).to_be_bytes()).collect(),
+    )
 }
 
 fn native(bytes: &[u8]) -> Vec<f32> {

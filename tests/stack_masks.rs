@@ -390,4 +390,23 @@ fn meanings_are_read_and_shown() {
         );
     }
     assert_eq!(Meaning::default(), Meaning::Bits(1));
+    for (json, meaning) in [
+        ("17", Some(Meaning::Bits(17))),
+        ("\"0x11\"", Some(Meaning::Bits(17))),
+        ("\"any\"", Some(Meaning::Any)),
+        ("\"zero\"", Some(Meaning::Zero)),
+        ("0", None),
+        ("-1", None),
+        ("1.5", None),
+        ("\"\"", None),
+        ("null", None),
+        ("[1]", None),
+    ] {
+        let read = serde_json::from_str::<Meaning>(json);
+        assert_eq!(read.ok(), meaning, "{json}");
+        if let Some(meaning) = meaning {
+            let written = serde_json::to_string(&meaning).unwrap();
+            assert_eq!(serde_json::from_str::<Meaning>(&written).unwrap(), meaning);
+        }
+    }
 }

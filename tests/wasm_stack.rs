@@ -3,14 +3,20 @@
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
     missing_docs,
     reason = "a test"
 )]
 
+#[path = "stack_cases/masked.rs"]
+mod masked;
 mod stack_cases;
 
+use masked::{flags, mask};
 use sectile::fits::pixel::{Bitpix, Encoding};
+use sectile::stack::mask::Meaning;
 use sectile::stack::plan::{Rect, Wish};
 use stack_cases::{Feeding, bits, expected, files, memory, plain, run};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -102,5 +108,40 @@ fn rectangles_and_previews() {
             expected(&files, &out.plan),
             "{wish:?}"
         );
+    }
+}
+
+#[wasm_bindgen_test]
+fn every_kind_of_mask() {
+    let integers = [Bitpix::U8, Bitpix::I16, Bitpix::I32, Bitpix::I64];
+    for meaning in [Meaning::Bits(0x41), Meaning::Any, Meaning::Zero] {
+        for bitpix in integers {
+            for turned in [false, true] {
+                let kinds = [Some(flags(bitpix, turned)), None];
+                let pixels = [plain(), Encoding::plain(Bitpix::I16)];
+                let files = mask(files(7, 150, 9, &pixels), &kinds, meaning);
+                let feeding = Feeding {
+                    piece: 13,
+                    shuffled: true,
+                };
+                let out = run(&files, &memory(4 << 20), feeding);
+                assert_eq!(
+                    (bits(&out.values), out.count.clone()),
+                    expected(&files, &out.plan),
+                    "{bitpix:?} {turned} {meaning:?}"
+                );
+            }
+        }
+    }
+    for bitpix in [Bitpix::F32, Bitpix::F64] {
+        let kinds = [Some(Encoding::plain(bitpix))];
+        let files = mask(files(70, 150, 3, &[plain()]), &kinds, Meaning::Zero);
+        let feeding = Feeding {
+            piece: usize::MAX,
+            shuffled: false,
+        };
+        let out = run(&files, &memory(4 << 20), feeding);
+        let got = (bits(&out.values), out.count.clone());
+        assert_eq!(got, expected(&files, &out.plan), "{bitpix:?}");
     }
 }

@@ -69,6 +69,9 @@ fuzz_target!(|file: &[u8]| {
         Selection::Index(1),
         Selection::Name("SCI".to_owned(), Some(2)),
     ] {
-        let _ = walk(Walk::new(name, selection, 1), file, false, None);
+        let to_image = || Walk::new(name, selection.clone(), 1);
+        let _ = walk(to_image(), file, false, None);
+        let mask = Selection::Name("DQ".to_owned(), None);
+        let _ = walk(to_image().with_mask(mask), file, false, None);
     }
 });

@@ -113,7 +113,7 @@ impl Choice {
             }
         };
         if better {
-            let image = Image::new(file, hdu, raw, &self.primary, self.plane);
+            let image = Image::new((file, "--hdu"), hdu, raw, &self.primary, self.plane);
             self.best = Some(Candidate::new(image, hdu));
         }
         self.certain = certain;

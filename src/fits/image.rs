@@ -55,19 +55,20 @@ impl Image {
         pixels.saturating_mul(self.encoding.bitpix.size() as u64)
     }
 
-    /// Makes an image of an HDU; `raw` is its header, `primary` what the primary HDU hands down.
+    /// Makes an image of an HDU; `raw` is its header, `primary` what the primary HDU hands down, `option`
+    /// what chooses another HDU.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for forms that are not read, [`Error::Parameter`] for a plane that
     /// is not there, [`Error::Format`] for a scaling that is no number.
     pub(super) fn new(
-        file: &str,
+        (file, option): (&str, &str),
         hdu: &Hdu,
         raw: &[u8],
         primary: &[String],
         plane: u64,
     ) -> Result<Self> {
-        refuse(file, hdu)?;
+        refuse(file, option, hdu)?;
         let width = length(file, hdu, 0)?;
         let height = length(file, hdu, 1)?;
         let (planes, data_at) = place(file, hdu, plane)?;
@@ -172,12 +173,12 @@ fn place(file: &str, hdu: &Hdu, plane: u64) -> Result<(u64, u64)> {
 }
 
 /// The forms that are not read, each by its name.
-fn refuse(file: &str, hdu: &Hdu) -> Result<()> {
+fn refuse(file: &str, option: &str, hdu: &Hdu) -> Result<()> {
     let label = hdu.label();
     let what = match &hdu.kind {
         Kind::Primary | Kind::Image if hdu.has_pixels() => return Ok(()),
         Kind::Primary | Kind::Image => {
-            format!("HDU {label} has no pixels; choose another HDU with --hdu")
+            format!("HDU {label} has no pixels; choose another HDU with {option}")
         }
         Kind::Groups => format!("HDU {label} holds random groups (GROUPS = T), which are not read"),
         Kind::Compressed(algorithm) => format!(
@@ -186,7 +187,7 @@ fn refuse(file: &str, hdu: &Hdu) -> Result<()> {
         ),
         Kind::Table | Kind::BinTable | Kind::Other(_) => {
             let kind = &hdu.kind;
-            format!("HDU {label} is no image but: {kind}; choose another HDU with --hdu")
+            format!("HDU {label} is no image but: {kind}; choose another HDU with {option}")
         }
     };
     Err(Error::Unsupported {

@@ -1,6 +1,6 @@
 //! Which of the HDUs that a walk passes is the mask of the image that it chooses.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fits::choice::Candidate;
 use crate::fits::hdu::{Hdu, Selection, product};
 use crate::fits::image::Image;
@@ -37,7 +37,7 @@ impl Masking {
         let planes = product(hdu.axes.get(2..).unwrap_or_default());
         // A mask of one plane is that of every plane of a cube.
         let plane = if planes == Some(1) { 0 } else { self.plane };
-        let mut image = Image::new(file, hdu, &[], &[], plane).map_err(of_mask)?;
+        let mut image = Image::new((file, "--mask"), hdu, &[], &[], plane)?;
         image.wcs = None;
         Ok(image)
     }
@@ -68,12 +68,4 @@ impl Masking {
             other => other.clone(),
         }
     }
-}
-
-/// What is wrong with an HDU, said of a mask: another one is chosen by another option.
-fn of_mask(mut error: Error) -> Error {
-    if let Error::Format { what, .. } | Error::Unsupported { what, .. } = &mut error {
-        *what = format!("the mask, {}", what.replace("--hdu", "--mask"));
-    }
-    error
 }

@@ -6,10 +6,11 @@ use super::exposure::{Exposure, Stack};
 use super::mask::Flags;
 use super::median::{Kernel, Samples};
 use super::plan::{BASE, CHUNK, EXPOSURE, Layout, Plan, Section};
+use super::reads::Place;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::job::slot::Slot;
-use crate::job::{Fetch, Job, Read};
+use crate::job::{Fetch, Job};
 
 /// Values of one section, in the stack's precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,17 +44,6 @@ pub struct Median<'a> {
     pub values: Values<'a>,
     /// How many exposures contributed.
     pub count: &'a [u16],
-}
-
-/// One image of an exposure: its pixels or its mask's.
-struct Run {
-    exposure: u32,
-    slot: u32,
-    data_at: u64,
-    /// Bytes a pixel.
-    size: usize,
-    /// Where in the slot it goes.
-    at: usize,
 }
 
 /// A median that waits for its bytes.
@@ -208,69 +198,6 @@ impl MedianJob {
         })
     }
 
-    /// The reads that bring `exposure`'s part of `section` into `slot`: its pixels, and behind them its
-    /// mask's. What lies first in the file is read first.
-    fn reads(&self, section: &Section, exposure: u32, slot: u32) -> Vec<Read> {
-        let Exposure {
-            data_at,
-            encoding,
-            mask,
-            ..
-        } = &self.exposures[exposure as usize];
-        let run = |data_at, size, at| Run {
-            exposure,
-            slot,
-            data_at,
-            size,
-            at,
-        };
-        let size = encoding.bitpix.size();
-        let mut reads = self.reads_of(section, &run(*data_at, size, 0));
-        if let Some(mask) = mask {
-            let behind = reads
-                .last()
-                .map_or(0, |read| read.at + usize::try_from(read.len()).unwrap_or(0));
-            let flags = run(mask.data_at, mask.bitpix.size(), behind);
-            let flags = self.reads_of(section, &flags);
-            let at = if mask.data_at < *data_at {
-                0
-            } else {
-                reads.len()
-            };
-            reads.splice(at..at, flags);
-        }
-        reads
-    }
-
-    /// The reads of one image.
-    fn reads_of(&self, section: &Section, run: &Run) -> Vec<Read> {
-        let part = section.columns.len() * run.size;
-        let at = |row: u32| {
-            let pixel = u64::from(row) * u64::from(self.width) + u64::from(section.columns.start);
-            run.data_at + pixel * run.size as u64
-        };
-        let read = |range, at| Read {
-            source: run.exposure,
-            range,
-            slot: run.slot,
-            at: run.at + at,
-        };
-        let mut wanted = section.rows.clone().step_by(self.plan.step as usize);
-        match self.plan.layout {
-            Layout::Rows => wanted
-                .enumerate()
-                .map(|(i, row)| {
-                    let start = at(row);
-                    read(start..start + part as u64, i * part)
-                })
-                .collect(),
-            Layout::Span => {
-                let last = wanted.next_back().unwrap_or(section.rows.start);
-                vec![read(at(section.rows.start)..at(last) + part as u64, 0)]
-            }
-        }
-    }
-
     fn reduce(&mut self, section: &Section) -> Result<()> {
         // Arrival decides which slot an exposure is in; the order of exposures decides nothing in
         // a median, but a fixed one keeps it easy to reason about.
@@ -401,7 +328,13 @@ impl Job for MedianJob {
             return None;
         }
         let slot = self.free.pop()?;
-        let reads = self.reads(&self.plan.section(section), exposure, slot);
+        let from = &self.exposures[exposure as usize];
+        let place = Place {
+            source: exposure,
+            slot,
+            width: self.width,
+        };
+        let reads = place.reads(&self.plan, &self.plan.section(section), from);
         let fetch = Fetch {
             slot,
             source: exposure,

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::error::{Error, Result};
 use crate::fits::Image;
@@ -15,7 +15,8 @@ use crate::fits::pixel::{Bitpix, Encoding};
 
 /// Which pixels a mask leaves out.
 ///
-/// As text, in command lines, catalogs and JavaScript: `1`, `0x11` or `1+16` for bits, `any`, `zero`.
+/// As text, in command lines, catalogs and JavaScript: `1`, `0x11` or `1+16` for bits, `any`, `zero`; in JSON
+/// bits may be a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
     /// Those whose flags have one of these bits. A flag is as wide as its stored pixel: that of a 16-bit
@@ -87,6 +88,46 @@ impl FromStr for Meaning {
             return Err(wrong(text, "leaves nothing out"));
         }
         Ok(Self::Bits(bits))
+    }
+}
+
+/// A number for bits, else a word.
+impl Serialize for Meaning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Bits(bits) => serializer.serialize_u64(*bits),
+            other => serializer.collect_str(other),
+        }
+    }
+}
+
+/// A whole number, or text as [`FromStr`] reads it.
+impl<'de> Deserialize<'de> for Meaning {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Written)
+    }
+}
+
+/// Reads a [`Meaning`] as JSON has it.
+struct Written;
+
+impl de::Visitor<'_> for Written {
+    type Value = Meaning;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bits as a whole number above 0, or \"any\", or \"zero\"")
+    }
+
+    fn visit_u64<E: de::Error>(self, bits: u64) -> Result<Meaning, E> {
+        match bits {
+            0 => Err(E::invalid_value(de::Unexpected::Unsigned(0), &self)),
+            bits => Ok(Meaning::Bits(bits)),
+        }
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Meaning, E> {
+        text.parse()
+            .map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
     }
 }
 

@@ -7,4 +7,5 @@ mod kernels;
 pub mod mask;
 pub mod median;
 pub mod plan;
+mod reads;
 pub mod shards;

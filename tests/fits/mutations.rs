@@ -93,6 +93,9 @@ fn walks(bytes: Vec<u8>) {
             Walk::new("test.fits", Selection::Default, 1),
             Walk::new("test.fits", Selection::Name("err".into(), Some(2)), 0),
             Walk::new("test.fits", Selection::Index(2), 0),
+            Walk::new("test.fits", Selection::Default, 0)
+                .with_mask(Selection::Name("err".into(), None)),
+            Walk::new("test.fits", Selection::Index(2), 0).with_mask(Selection::Index(1)),
         ] {
             let outcome = file.walk(walk);
             assert!(outcome.hdus.len() <= 10_000);
@@ -103,8 +106,10 @@ fn walks(bytes: Vec<u8>) {
                     .all(|read| read.end - read.start <= HEADER_LIMIT)
             );
             if let Ok(image) = outcome.image {
-                assert!(image.width > 0 && image.height > 0 && image.plane < image.planes);
-                assert!(file.hidden || image.data_at + image.data_len() <= total);
+                for image in image.mask.as_deref().into_iter().chain([&image]) {
+                    assert!(image.width > 0 && image.height > 0 && image.plane < image.planes);
+                    assert!(file.hidden || image.data_at + image.data_len() <= total);
+                }
             }
         }
     }

@@ -25,7 +25,7 @@ export class Compute {
   }
 
   async open(entries, options) {
-    record.calls.push(['open', entries.map((entry) => entry.url ?? entry.file.name), options.hdu ?? null, options.ignoreWcs]);
+    record.calls.push(['open', entries.map((entry) => entry.url ?? entry.file.name), options.hdu ?? null, options.ignoreWcs, options.mask ?? null]);
     const query = new URL(entries[0].url ?? 'http://files/').searchParams;
     const get = (key, fallback) => (query.has(key) ? Number(query.get(key)) : fallback);
     this.query = query;

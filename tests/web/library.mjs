@@ -1,7 +1,7 @@
 /**
  * One median by the library in Node, in a process of its own because an instance keeps its memory:
  *
- *   node library.mjs '{"site", "memory", "inFlight", "urls" | "files", "wish"}'
+ *   node library.mjs '{"site", "memory", "inFlight", "urls" | "files", "wish", "mask"}'
  *
  * Prints one JSON object: tally, plan, the SHA-256 of values and counts in FITS order, and samples.
  */
@@ -10,7 +10,7 @@ import { openAsBlob, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const { site, memory, inFlight = 6, urls = [], files = [], wish = {}, samples = [], clock = false } = JSON.parse(process.argv[2]);
+const { site, memory, inFlight = 6, urls = [], files = [], wish = {}, mask, samples = [], clock = false } = JSON.parse(process.argv[2]);
 const { init, memoryBytes, Stack, BlobSource } = await import(pathToFileURL(join(site, 'core/index.js')).href);
 await init({ module: readFileSync(join(site, 'pkg/sectile_bg.wasm')), memory });
 let reduced = 0;
@@ -27,7 +27,7 @@ if (clock) {
 }
 
 const blobs = await Promise.all(files.map(async (path) => new BlobSource(await openAsBlob(path), path)));
-const stack = await Stack.open([...urls, ...blobs], { memory });
+const stack = await Stack.open([...urls, ...blobs], { memory, mask });
 const plan = stack.plan({ inFlight, ...wish });
 const hash = createHash('sha256');
 const found = {};
@@ -47,4 +47,4 @@ for (;;) {
     }
   }
 }
-console.log(JSON.stringify({ plan, tally, opening: stack.opening, sha256: hash.digest('hex'), memory_bytes: memoryBytes(), samples: found, reduce_seconds: reduced / 1000, cpu_seconds: process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6 }));
+console.log(JSON.stringify({ plan, tally, left_out: stack.leftOut, opening: stack.opening, sha256: hash.digest('hex'), memory_bytes: memoryBytes(), samples: found, reduce_seconds: reduced / 1000, cpu_seconds: process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6 }));

@@ -51,6 +51,32 @@ test('five real exposures: the same bits at every budget, and as the program com
   assert.deepEqual([...hashes], ['253d0db00b66bd131554e4a6224b6d99b21cf9b53d0f1c8a5c8e0db6d10faee9']);
 });
 
+test('five drizzled exposures: weights leave out what they leave out of the program', async (t) => {
+  const files = [1, 2, 3, 4, 5].map((i) => join(SHARED, `data/fits/derived__m13_${i}_outlier_i2d.fits`));
+  if (!existsSync(files[0])) return t.skip(`skipped: no ${files[0]}`);
+  const mask = { hdu: 'WHT', bits: 'zero' };
+  const hashes = new Set();
+  for (const memory of [2 * MEBIBYTE, 64 * MEBIBYTE]) {
+    const { sha256, tally, plan, left_out: leftOut } = await median({ memory, files, mask });
+    hashes.add(sha256);
+    assert.equal(leftOut, 'left out: pixels whose mask, HDU 3 (WHT,1), is not above 0');
+    assert.equal(plan.masks, 5);
+    assert.equal(tally.requests, plan.requests);
+    assert.equal(tally.bytes_payload, 2 * 5 * 500 * 400 * 4);
+    assert.ok(tally.peak_bytes <= memory);
+  }
+  hashes.add(await native(files, ['--mask', 'WHT', '--mask-bits', 'zero']));
+  assert.equal(hashes.size, 1);
+  const bare = await median({ memory: 64 * MEBIBYTE, files });
+  assert.deepEqual([bare.left_out, bare.plan.masks], [null, 0]);
+  for (const [wrong, says] of [
+    [{ hdu: 'DQ' }, /the mask, HDU DQ,1, was not found/],
+    [{ hdu: 'WHT' }, /flags are whole numbers/],
+    [{ hdu: '' }, /names no HDU/],
+    [{ hdu: 'WHT', bits: 0 }, /leaves nothing out/],
+  ]) await assert.rejects(median({ memory: 64 * MEBIBYTE, files, mask: wrong }), says);
+});
+
 test('40 × 2048² exposures, 671 MB, in an instance of 32 MiB', async () => {
   const server = await serveExposures({ 'latency-ms': 0, 'mb-per-s': 4000, count: 40 });
   try {

@@ -163,6 +163,26 @@ describe('the page in Chromium', { timeout: 240_000 }, () => {
     await close(page);
   });
 
+  test('a mask and its bits open the stack anew and stand in the link', async () => {
+    const page = await open('ramp&w=64&h=64&n=3');
+    await page.waitForFunction(() => !document.querySelector('#run').disabled);
+    assert.equal(await page.isDisabled('#mask-bits'), true, 'no bits without a mask');
+    await page.fill('#mask', 'WHT');
+    await page.press('#mask', 'Enter');
+    await page.waitForFunction(() => fake.calls.some(([name, , , , mask]) => name === 'open' && mask?.hdu === 'WHT' && mask.bits === '1'));
+    await page.fill('#mask-bits', 'zero');
+    await page.press('#mask-bits', 'Enter');
+    await page.waitForFunction(() => fake.calls.some(([name, , , , mask]) => name === 'open' && mask?.bits === 'zero'));
+    await settled(page);
+    assert.match(page.url(), /mask=WHT&bits=zero/);
+    await page.fill('#mask', '');
+    await page.press('#mask', 'Enter');
+    await page.waitForFunction(() => fake.calls.filter(([name]) => name === 'open').at(-1)[4] === null);
+    await settled(page);
+    assert.doesNotMatch(page.url(), /mask=|bits=/);
+    await close(page);
+  });
+
   test('names, units and messages from files never become markup', async () => {
     const hostile = '<img src=x onerror="globalThis.pwned=1"><svg onload=globalThis.pwned=1>';
     const query = new URLSearchParams({ n: '3', w: '64', h: '64', name: hostile, unit: hostile, warning: hostile, excluded: '1' });

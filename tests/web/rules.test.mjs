@@ -33,7 +33,7 @@ describe('rules of the page', () => {
 
   test('a fragment holds the whole state and comes back the same', () => {
     const state = {
-      ...initialState(), src: ['https://a.org/x.txt?a=1&b=2#c', 'data/list.txt'], hdu: 'SCI,2', mem: '64 MiB', fly: 16, nowcs: true,
+      ...initialState(), src: ['https://a.org/x.txt?a=1&b=2#c', 'data/list.txt'], hdu: 'SCI,2', mask: 'DQ', bits: '1+16', mem: '64 MiB', fly: 16, nowcs: true,
       run: true, v: 'exp-3', s: 'log', lim: 'user', lo: -0.25, hi: 1e-7, cm: 'magma', inv: true, c: [10.5, 20], z: 2.5,
     };
     assert.deepEqual(parseFragment(formatFragment(state)), state);

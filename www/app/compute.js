@@ -16,12 +16,13 @@ const calls = {
     return { memory_bytes: memoryBytes() };
   },
 
-  async open({ entries, hdu, plane, ignoreWcs, ignoreUnits }, { signal, tell }) {
+  async open({ entries, hdu, plane, mask, ignoreWcs, ignoreUnits }, { signal, tell }) {
     if (stack) stack.free();
     stack = undefined;
     stack = await Stack.open(entries, {
       hdu,
       plane,
+      mask,
       ignoreWcs,
       ignoreUnits,
       exclude: true,

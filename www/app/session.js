@@ -76,7 +76,7 @@ export class Session extends EventTarget {
 
   /**
    * Reads the headers of a new stack with a fresh core.
-   * @param {object[]} entries @param {{memory: number, hdu: string, ignoreWcs: boolean}} options
+   * @param {object[]} entries @param {{memory: number, hdu: string, mask?: {hdu: string, bits: string}, ignoreWcs: boolean}} options
    */
   async open(entries, options) {
     this.close();
@@ -89,7 +89,7 @@ export class Session extends EventTarget {
 
   async readHeaders(signal) {
     this.compute?.close();
-    const { memory, hdu, ignoreWcs } = this.options;
+    const { memory, hdu, mask, ignoreWcs } = this.options;
     this.retired = '';
     const compute = new Compute({
       memory,
@@ -105,6 +105,7 @@ export class Session extends EventTarget {
     this.memory = memory;
     const stack = await compute.open(this.entries, {
       hdu: hdu || undefined,
+      mask,
       ignoreWcs,
       signal,
       onExposure: (index, info) => this.tell('exposure', { index, info }),

@@ -41,6 +41,8 @@ export class StackPanel {
       this.setting({ fly: Math.min(64, Math.max(1, wanted)) });
     });
     byId('hdu').addEventListener('change', (event) => this.setting({ hdu: event.target.value.trim() }, true));
+    byId('mask').addEventListener('change', (event) => this.setting({ mask: event.target.value.trim() }, true));
+    byId('mask-bits').addEventListener('change', (event) => this.setting({ bits: event.target.value.trim() || '1' }, true));
     byId('ignore-wcs').addEventListener('change', (event) => this.setting({ nowcs: event.target.checked }, true));
     byId('run').addEventListener('click', () => this.run());
     byId('cancel').addEventListener('click', () => this.cancel());
@@ -66,10 +68,13 @@ export class StackPanel {
 
   /** Writes the state into the fields. */
   write() {
-    const { mem, fly, hdu, nowcs, src } = this.state();
+    const { mem, fly, hdu, mask, bits, nowcs, src } = this.state();
     byId('memory').value = mem;
     byId('in-flight').value = String(fly);
     byId('hdu').value = hdu;
+    byId('mask').value = mask;
+    byId('mask-bits').value = bits;
+    byId('mask-bits').disabled = !mask;
     byId('ignore-wcs').checked = nowcs;
     if (src.length > 0) byId('urls').value = src.join('\n');
   }
@@ -135,7 +140,7 @@ export class StackPanel {
   async open(entries) {
     this.notice.hide();
     if (!this.checkBudget()) return false;
-    const { hdu, nowcs } = this.state();
+    const { hdu, mask, bits, nowcs } = this.state();
     this.planned = false;
     this.opening += 1;
     const { opening } = this;
@@ -146,7 +151,9 @@ export class StackPanel {
     this.name(entries);
     this.changed();
     try {
-      await this.session.open(entries, { memory: this.budget(), hdu, ignoreWcs: nowcs });
+      await this.session.open(entries, {
+        memory: this.budget(), hdu, mask: mask ? { hdu: mask, bits } : undefined, ignoreWcs: nowcs,
+      });
     } catch (error) {
       if (opening !== this.opening) return false;
       this.progress.end('');

@@ -6,6 +6,8 @@ import { STRETCHES } from '../view/stretch.js';
  * @typedef {object} State
  * @property {string[]} src URLs as the user wrote them (relative ones are relative to the page)
  * @property {string} hdu "" for the automatic choice
+ * @property {string} mask HDU that flags pixels to be left out; "" for none
+ * @property {string} bits which of its flags do: bits, any or zero
  * @property {string} mem the budget as written
  * @property {number} fly requests in flight
  * @property {boolean} nowcs ignore differing WCS
@@ -22,7 +24,7 @@ import { STRETCHES } from '../view/stretch.js';
 /** @returns {State} */
 export function initialState() {
   return {
-    src: [], hdu: '', mem: '256 MiB', fly: 6, nowcs: false, run: false,
+    src: [], hdu: '', mask: '', bits: '1', mem: '256 MiB', fly: 6, nowcs: false, run: false,
     v: 'median', s: 'asinh', lim: 'p99.5', lo: 0, hi: 1, cm: 'inferno', inv: false, c: null, z: 0,
   };
 }
@@ -32,6 +34,8 @@ const number = (text) => (text === null || text.trim() === '' ? NaN : Number(tex
 /** Each key: how it is read (undefined when it makes no sense) and written (null: leave it out). */
 const KEYS = {
   hdu: { read: (p) => p.get('hdu')?.slice(0, 80), write: (s) => s.hdu || null },
+  mask: { read: (p) => p.get('mask')?.slice(0, 80), write: (s) => s.mask || null },
+  bits: { read: (p) => p.get('bits')?.slice(0, 80) || undefined, write: (s) => (s.mask && s.bits !== '1' ? s.bits : null) },
   mem: { read: (p) => p.get('mem')?.slice(0, 40), write: (s) => s.mem },
   fly: { read: (p) => within(number(p.get('fly')), 1, 64), write: (s) => s.fly },
   nowcs: { read: (p) => p.get('nowcs') === '1', write: (s) => (s.nowcs ? 1 : null) },
