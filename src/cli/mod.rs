@@ -6,6 +6,7 @@
 
 pub mod arguments;
 mod assemble;
+mod catalog;
 mod clean;
 mod demo;
 mod failure;
@@ -64,6 +65,7 @@ fn run(command: Command, report: &mut Report) -> Result<()> {
         Command::Median(arguments) => median::run(&arguments, report),
         Command::Assemble(arguments) => assemble::run(&arguments, report),
         Command::Serve(arguments) => serve::run(&arguments, report),
+        Command::Catalog(arguments) => catalog::run(&arguments, report),
         Command::Clean(arguments) => clean::run(&arguments, report),
         Command::DemoData(arguments) => demo::run(&arguments, report),
     }

@@ -10,8 +10,6 @@ use super::policy::{Asked, Head, Identity};
 use super::session::Session;
 use super::url;
 
-/// Most hops from one URL to another before an answer counts.
-const REDIRECTS: usize = 10;
 /// Bytes read from a body at once, and so between two looks at the cancel flag.
 pub(super) const CHUNK: usize = 64 << 10;
 
@@ -33,7 +31,8 @@ pub(super) fn request(
     let first = source.url();
     let home = url::origin(first);
     let mut target = first.to_owned();
-    for _ in 0..=REDIRECTS {
+    let redirects = source.options().redirects();
+    for _ in 0..=redirects {
         session.meter.request();
         let mut request = session
             .agent
@@ -64,6 +63,12 @@ pub(super) fn request(
         let Some(location) = field(&answer, header::LOCATION.as_str()) else {
             return Ok(Ok(answer));
         };
+        if redirects == 0 {
+            return fail(
+                Some(status),
+                format!("bytes {bytes}: the server redirects, which is not followed here"),
+            );
+        }
         match url::resolve(&target, &location) {
             Some(next) => target = next,
             None => {
@@ -79,7 +84,7 @@ pub(super) fn request(
     fail(
         Some(302),
         format!(
-            "bytes {bytes}: more than {REDIRECTS} redirects, the last to {}; check the address",
+            "bytes {bytes}: more than {redirects} redirects, the last to {}; check the address",
             url::redacted(&target)
         ),
     )

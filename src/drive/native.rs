@@ -44,7 +44,19 @@ pub struct Source {
     known: Mutex<Identity>,
 }
 
-#[derive(Debug)]
+/// The same source, which knows what this one knows now.
+impl Clone for Source {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            place: self.place.clone(),
+            options: self.options.clone(),
+            known: Mutex::new(self.identity()),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
 enum Place {
     File(PathBuf),
     Web(String),
@@ -95,6 +107,19 @@ impl Source {
         })
     }
 
+    /// Opens a local file that errors are to call by another name than its path.
+    ///
+    /// # Errors
+    /// [`Error::Io`] for a file that is missing, may not be read or is no regular file.
+    pub fn file(path: &Path, name: &str, options: &Options) -> Result<Self, Error> {
+        Ok(Self {
+            name: name.to_owned(),
+            place: Place::File(path.to_owned()),
+            options: options.clone(),
+            known: Mutex::new(file::inspect(name, path)?),
+        })
+    }
+
     /// A file that a job writes and reads back: it may not be there yet, and it grows.
     ///
     /// No version of it is told from another, and its reads count as neither requests nor bytes
@@ -122,6 +147,23 @@ impl Source {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// The path of a local file.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File(path) => Some(path),
+            Place::Web(_) | Place::Scratch(_) => None,
+        }
+    }
+
+    /// Takes note of what an earlier reading told of this source; any other version of it is then an error.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if it is known to be another version already.
+    pub fn expect(&self, known: &Identity) -> Result<(), Error> {
+        self.learn(known)
     }
 
     /// Reads a small file whole: a list of exposures, say.

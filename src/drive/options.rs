@@ -10,6 +10,9 @@ use super::error::Error;
 use super::http::CHUNK;
 use super::policy::Patience;
 
+/// Most hops from one URL to another, unless none is allowed.
+const REDIRECTS: usize = 10;
+
 /// Headers, patience and timeouts of a client. Clones share their connections.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -17,17 +20,19 @@ pub struct Options {
     patience: Patience,
     connect: Duration,
     silence: Duration,
+    redirects: usize,
     agent: Arc<OnceLock<Agent>>,
 }
 
 impl Default for Options {
-    /// No own headers, six tries, 10 s to connect, 30 s of silence.
+    /// No own headers, six tries, 10 s to connect, 30 s of silence, ten redirects.
     fn default() -> Self {
         Self {
             headers: Vec::new(),
             patience: Patience::default(),
             connect: Duration::from_secs(10),
             silence: Duration::from_secs(30),
+            redirects: REDIRECTS,
             agent: Arc::default(),
         }
     }
@@ -83,6 +88,18 @@ impl Options {
         (self.connect, self.silence) = (connect, silence);
         self.agent = Arc::default();
         self
+    }
+
+    /// Takes a redirect for an answer that cannot be used, wherever it leads.
+    #[must_use]
+    pub fn without_redirects(mut self) -> Self {
+        self.redirects = 0;
+        self
+    }
+
+    /// Most hops from one URL to another before an answer counts.
+    pub(super) fn redirects(&self) -> usize {
+        self.redirects
     }
 
     pub(super) fn headers(&self) -> &[(HeaderName, HeaderValue)] {

@@ -1,5 +1,7 @@
 //! Running the program, and a server that is as slow as a test wants it.
 
+pub mod serving;
+
 use std::collections::HashMap;
 use std::fs;
 use std::io::{Read, Write};

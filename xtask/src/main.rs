@@ -8,6 +8,7 @@ mod bench;
 mod demo;
 mod imports;
 mod npm;
+mod openapi;
 mod place;
 mod program;
 mod setup;
@@ -29,6 +30,8 @@ cargo xtask <command>
                              the addresses; --once opens them in headless Chromium, saves pictures
                              under target/demo, prints one line of JSON for each and leaves
   test [--only STEP]         everything that CI runs; `--list` names the steps
+  openapi [ADDRESS]          the HTTP interface against its OpenAPI document: that of `sectile serve`, or
+                             of the server at ADDRESS
   bench [NAME]               the benches, as lines of JSON
   size                       bytes of the wasm and the scripts, as lines of JSON
   dist                       target/dist/site (any static host, any sub-path) and target/dist/npm
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
     let outcome = match words.split_first() {
         Some((&"demo", rest)) => demo::Options::parse(rest).and_then(|options| demo::run(&options)),
         Some((&"test", rest)) => test::run(rest),
+        Some((&"openapi", rest)) => openapi::run(rest),
         Some((&"bench", rest)) => bench::run(rest),
         Some((&"size", [])) => size::run(),
         Some((&"dist", [])) => dist(),

@@ -6,6 +6,7 @@ pub(crate) mod node;
 pub(crate) mod numpy;
 pub(crate) mod optimiser;
 pub(crate) mod packages;
+pub(crate) mod schemathesis;
 pub(crate) mod toolchain;
 
 use crate::Outcome;
@@ -27,6 +28,7 @@ pub(crate) fn everything() -> Outcome {
         // One test is skipped then; a person may have no right to install it.
         Err(reason) => println!("numpy: none ({reason})"),
     }
+    println!("schemathesis: {}", schemathesis::ensure()?.display());
     node::packages()?;
     println!("node packages: as package-lock.json says");
     println!("wasm-opt: {}", optimiser::ensure()?.display());

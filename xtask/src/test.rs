@@ -2,7 +2,7 @@
 
 use crate::setup::{self, bindgen, browser, node, numpy, toolchain};
 use crate::tally::Tally;
-use crate::{Outcome, demo, npm, place, program, site, size, wasm};
+use crate::{Outcome, demo, npm, openapi, place, program, site, size, wasm};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
@@ -11,13 +11,18 @@ use std::time::Instant;
 type Run = fn(&mut Tally) -> Outcome;
 
 /// Name, headline and work of every step, cheap and telling ones first.
-const STEPS: [(&str, &str, Run); 11] = [
+const STEPS: [(&str, &str, Run); 12] = [
     ("setup", "What the tests need", |_| setup::everything()),
     ("format", "Formatting", |_| format()),
     ("clippy", "Lints", |_| clippy()),
     ("layers", "Layers of the source tree", |_| layers()),
     ("native", "Native tests", native),
     ("docs", "Examples and links of the documentation", docs),
+    (
+        "openapi",
+        "The HTTP interface against its OpenAPI document",
+        |_| openapi::own(),
+    ),
     ("wasm", "WebAssembly tests in headless Chromium", in_browser),
     ("dist", "The site and the npm package", |_| {
         site::build().and_then(|()| npm::build())

@@ -290,6 +290,12 @@ pub(super) fn image_wish(memory: u64) -> images::Wish {
     }
 }
 
+/// How many times as many peaks as the mean a pixel may have before its spectrum asks for more memory than planned.
+const BEYOND_USUAL: u64 = 8;
+
+/// Bytes of a peak in lists that grow, and in the document.
+const BYTES_OF_PEAK: u64 = 96;
+
 fn of_pixel(head: &Head, (x, y): (u32, u32), limits: &Limits) -> Result<Cost> {
     let head = Rc::new(head.clone());
     let region = Region::Pixel { x, y };
@@ -300,10 +306,15 @@ fn of_pixel(head: &Head, (x, y): (u32, u32), limits: &Limits) -> Result<Cost> {
         job => job?,
     };
     let plan = job.plan();
+    // How many peaks a pixel has only its blocks say; many times the usual number find room.
+    let contents = &head.layout.contents;
+    let usual = contents.peaks / contents.spectra.max(1);
+    let peaks = usual.saturating_mul(BEYOND_USUAL * BYTES_OF_PEAK);
+    let most = plan.peak_bytes.saturating_add(peaks).min(limits.memory);
     Ok(Cost {
         requests: plan.requests,
         bytes: plan.bytes,
-        peak_bytes: plan.peak_bytes,
+        peak_bytes: most.max(plan.peak_bytes).max(plan.minimum_bytes),
         cpu_ms: cpu(plan.requests, plan.bytes, plan.bytes, 0),
         answer_bytes: 0,
     })
@@ -316,7 +327,7 @@ fn mean(head: &Head) -> Cost {
     Cost {
         requests: u64::from(bytes > 0),
         bytes,
-        // The table's bytes, its columns and the text.
+        // The table's bytes, its columns and the text, all at once.
         peak_bytes: BASE + 2 * bytes + answer_bytes,
         cpu_ms: cpu(1, bytes, 0, u64::from(head.layout.bins.count) * 40),
         answer_bytes,

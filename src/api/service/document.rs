@@ -30,7 +30,7 @@ impl Service {
         datasets.sort_by_key(|(name, _)| *name);
         let datasets: Vec<Value> = datasets.into_iter().map(|(_, value)| value).collect();
         let base = &self.facts.base;
-        let document = json!({
+        let mut document = json!({
             "name": "sectile",
             "version": self.facts.version,
             "jobs": self.facts.jobs,
@@ -41,6 +41,9 @@ impl Service {
                 "openapi": format!("{base}/openapi.json"),
             },
         });
+        if let Some(note) = &self.note {
+            document["note"] = json!(note);
+        }
         let mut reply = Reply::json(200, &document);
         if self.catalog.datasets.iter().any(|one| one.token.is_some()) {
             reply.set("Vary", "Authorization");

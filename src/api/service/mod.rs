@@ -1,5 +1,6 @@
 //! The decisions: from a request to an answer, or to what a host has to do first.
 
+mod access;
 mod document;
 mod info;
 
@@ -7,12 +8,13 @@ use std::collections::BTreeMap;
 
 use super::answer::Ticket;
 use super::canonical::{canonical, etag};
-use super::catalog::{Catalog, Dataset, Kind};
+use super::catalog::{Catalog, Dataset, Kind, SourceEntry};
 use super::conditions::lists;
 use super::cors::{self, Freshness};
 use super::job::{self, JobAsk, JobAt, NewJob};
 use super::jobs::ask::{Asked, MedianAsked};
 use super::jobs::id::Id;
+use super::jobs::keys::Key;
 use super::layer::Layer;
 use super::limits::Limits;
 use super::opened::Opened;
@@ -58,6 +60,8 @@ pub struct Service {
     catalog: Catalog,
     limits: Limits,
     facts: ServerFacts,
+    /// What whoever looks at the service should know.
+    note: Option<String>,
     open: BTreeMap<String, Open>,
 }
 
@@ -77,8 +81,16 @@ impl Service {
             catalog,
             limits,
             facts,
+            note: None,
             open: BTreeMap::new(),
         }
+    }
+
+    /// The same with something that whoever looks at the service should know: a member `note` of its document.
+    #[must_use]
+    pub fn with_note(mut self, note: &str) -> Self {
+        self.note = Some(note.to_owned());
+        self
     }
 
     /// What is declared.
@@ -135,6 +147,29 @@ impl Service {
         let stack = matches!(declared.kind, Kind::Stack(_));
         (stack && declared.jobs && self.facts.jobs)
             .then(|| self.new_job(open, Asked::Median(MedianAsked::default())))
+    }
+
+    /// The declaration of an open stack with the pyramid of that job: what to open in its place once the job is done.
+    ///
+    /// The version stays what it was: the pyramid is a function of it, and its tiles are the same bytes.
+    #[must_use]
+    pub fn with_pyramid(&self, dataset: &str) -> Option<Dataset> {
+        let job = self.pyramid_job(dataset)?;
+        let mut declared = self.catalog.dataset(dataset)?.clone();
+        let Kind::Stack(stack) = &mut declared.kind else {
+            return None;
+        };
+        if stack.pyramid.is_some() {
+            return None;
+        }
+        stack.pyramid = Some(SourceEntry {
+            url: Key::Result("pyramid.fits".to_owned()).of(&job.at.job),
+            remote: false,
+            size: None,
+            etag: None,
+            image: None,
+        });
+        Some(declared)
     }
 
     /// Decides about a request.
@@ -261,53 +296,11 @@ impl Service {
         match self.limits.check(&ticket.cost) {
             Ok(()) => Ok(Ask::Work(Box::new(ticket))),
             Err(problem) => match self.pyramid_job(&declared.name) {
-                Some(job) if is_of_pyramid(&route) => Ok(Ask::Job(JobAsk::Instead(job))),
+                Some(job) if is_of_pyramid(&route) && !has_pyramid(&open.opened) => {
+                    Ok(Ask::Job(JobAsk::Instead(job)))
+                }
                 _ => Err(problem),
             },
-        }
-    }
-
-    /// The dataset that is asked for, if whoever asks may; `None` if it is not open yet.
-    fn admitted(
-        &self,
-        request: &Request<'_>,
-        named: &DatasetRef,
-    ) -> Result<Option<(&Dataset, &Open)>, Problem> {
-        if let Some(faulty) = self
-            .catalog
-            .faulty
-            .iter()
-            .find(|one| one.name == named.name)
-        {
-            let reason = if faulty.private {
-                "its declaration is wrong; its owner can see why in the catalog"
-            } else {
-                &faulty.reason
-            };
-            return Err(Problem::new(
-                "catalog",
-                format!("{}: {reason}", faulty.name),
-            ));
-        }
-        let declared = self.catalog.dataset(&named.name).ok_or_else(|| {
-            let detail = format!("{:?} is none of those that /v1 lists", named.name);
-            Problem::new("dataset", detail)
-        })?;
-        if let Some(token) = &declared.token {
-            let given = request.authorization;
-            if !given.is_some_and(|given| token.admits(given)) {
-                return Err(refused(&declared.name, given.is_some()));
-            }
-        }
-        let Some(open) = self.open.get(&named.name) else {
-            return Ok(None);
-        };
-        match &named.version {
-            Some(version) if open.id != format!("{}@{version}", named.name) => {
-                let detail = format!("the version is now {}", open.id);
-                Err(Problem::new("version", detail).with("id", open.id.clone()))
-            }
-            _ => Ok(Some((declared, open))),
         }
     }
 
@@ -322,28 +315,6 @@ impl Service {
             alpha: false,
         };
         Ticket::plan(&open.id, &coarsest, &open.opened, &self.limits).map(|_| ())
-    }
-
-    fn is_private(&self, dataset: &str) -> bool {
-        let declared = self.catalog.dataset(dataset);
-        declared.is_some_and(|declared| declared.token.is_some())
-            || self
-                .catalog
-                .faulty
-                .iter()
-                .any(|one| one.name == dataset && one.private)
-    }
-
-    fn with_jobs(&self, declared: &Dataset) -> Result<(), Problem> {
-        if declared.jobs && self.facts.jobs {
-            return Ok(());
-        }
-        let why = if declared.jobs {
-            "this server has no queue for jobs; run `sectile median` or `sectile annotate`"
-        } else {
-            "jobs are not offered for this dataset"
-        };
-        Err(Problem::new("job", format!("{}: {why}", declared.name)))
     }
 
     fn new_job(&self, open: &Open, asked: Asked) -> NewJob {
@@ -383,22 +354,6 @@ fn open_first(named: &DatasetRef) -> Ask {
     }
 }
 
-/// 401 (RFC 6750 §3).
-fn refused(dataset: &str, given: bool) -> Problem {
-    let (detail, challenge) = if given {
-        (
-            "the token is not that of this dataset",
-            "Bearer realm=\"sectile\", error=\"invalid_token\"",
-        )
-    } else {
-        (
-            "it is private; send Authorization: Bearer and its token",
-            "Bearer realm=\"sectile\"",
-        )
-    };
-    Problem::new("token", format!("{dataset}: {detail}")).with_header("WWW-Authenticate", challenge)
-}
-
 /// Refuses a body that says it is something else than JSON.
 fn json_only(request: &Request<'_>) -> Result<(), Problem> {
     let media = request.content_type.map(|text| {
@@ -431,6 +386,17 @@ fn is_of_pyramid(route: &Route) -> bool {
         return false;
     };
     *tile == TILE && matches!(layer, Layer::Median | Layer::Count)
+}
+
+/// Whether the pyramid is there already, so that computing it would not help.
+fn has_pyramid(opened: &Opened) -> bool {
+    matches!(
+        opened,
+        Opened::Stack {
+            pyramid: Some(_),
+            ..
+        }
+    )
 }
 
 fn freshness(dataset: &DatasetRef, route: &Route) -> Freshness {

@@ -3,9 +3,9 @@
 mod annotate;
 mod assemble;
 mod ions;
+mod serving;
 mod shard;
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -19,6 +19,7 @@ pub use assemble::Assemble;
 pub use ions::{
     Choosing, Drawing, Ion, Mass, Pack, Packing, PlanIon, PlanPack, PlanSpectrum, Reading, Spectrum,
 };
+pub use serving::{Catalog, Etags, Named, Serve};
 pub use shard::{Dividing, Shard, Shards};
 
 /// Medians of FITS stacks and ion images of imzML datasets, straight from where the files lie, in one
@@ -76,8 +77,10 @@ pub enum Command {
     Spectrum(Spectrum),
     /// Make the result of the shards that `median --shard` or `annotate --shard` have finished.
     Assemble(Assemble),
-    /// Serve the pages, and a folder of data by ranges.
+    /// Serve the pages, a folder of data by ranges, and its datasets as tiles, cut-outs and spectra.
     Serve(Serve),
+    /// Declare what `serve` and the Worker offer as datasets, in a `sectile.json`.
+    Catalog(Box<Catalog>),
     /// List and remove what killed runs have left in a folder.
     Clean(Clean),
     /// Write a deterministic demo stack.
@@ -206,23 +209,6 @@ pub struct Extras {
     /// Begin anew, even if a killed run could be gone on with.
     #[arg(long)]
     pub restart: bool,
-}
-
-/// Arguments of `sectile serve`.
-#[derive(Debug, Args)]
-pub struct Serve {
-    /// The folder shown at /data/.
-    #[arg(value_name = "DIR", default_value = ".")]
-    pub folder: PathBuf,
-    /// The port; 0 takes any free one.
-    #[arg(long, default_value_t = 8787)]
-    pub port: u16,
-    /// The address to listen on; 0.0.0.0 lets other machines in.
-    #[arg(long, default_value = "127.0.0.1")]
-    pub host: IpAddr,
-    /// The folder of the pages shown at /.
-    #[arg(long, value_name = "DIR")]
-    pub pages: Option<PathBuf>,
 }
 
 /// Arguments of `sectile clean`.

@@ -1,8 +1,9 @@
-//! `sectile serve`: the pages at `/`, a folder of data by ranges at `/data/`.
+//! `sectile serve`: the pages at `/`, a folder of data by ranges at `/data/`, its datasets at `/v1`.
 //!
 //! A static server of our own, since the usual ones lack what range readers need: strong `ETag`s with
 //! `If-Range`, and CORS that exposes `Content-Range`.
 
+mod api;
 mod conditions;
 mod path;
 mod policy;
@@ -17,10 +18,12 @@ use std::time::Duration;
 use axum::Router;
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::cli::arguments::Serve;
 use crate::cli::failure::{Failure, Result};
 use crate::cli::report::Report;
+use api::Api;
 
 /// How long running transfers may go on after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(1);
@@ -32,13 +35,21 @@ struct Site {
     data: PathBuf,
     /// The real path of the folder of pages, if there are any.
     pages: Option<PathBuf>,
+    /// Whether its files are shown as they are.
+    shows_data: bool,
+    /// The datasets of the folder of data.
+    api: Arc<Api>,
 }
 
 /// Runs `sectile serve` until Ctrl-C.
 pub fn run(arguments: &Serve, report: &mut Report) -> Result<()> {
+    let data = folder(&arguments.folder)?;
+    let (warn, warnings) = unbounded_channel();
     let site = Site {
-        data: folder(&arguments.folder)?,
+        shows_data: !arguments.no_data,
+        api: Api::new(arguments, &data, warn)?,
         pages: pages(arguments.pages.as_deref())?,
+        data,
     };
     if site.pages.is_none() {
         report.warn("there are no pages here, so only data is served; --pages names their folder");
@@ -49,13 +60,18 @@ pub fn run(arguments: &Serve, report: &mut Report) -> Result<()> {
         .build()
         .map_err(|error| Failure::failed(format!("cannot start the server: {error}")))?;
     let address = SocketAddr::new(arguments.host, arguments.port);
-    let served = runtime.block_on(serve(site, address, report));
+    let served = runtime.block_on(serve(site, address, warnings, report));
     // A file that is being read must not keep the program.
     runtime.shutdown_timeout(GRACE);
     served
 }
 
-async fn serve(site: Site, address: SocketAddr, report: &Report) -> Result<()> {
+async fn serve(
+    site: Site,
+    address: SocketAddr,
+    warnings: UnboundedReceiver<String>,
+    report: &Report,
+) -> Result<()> {
     let listener = TcpListener::bind(address)
         .await
         .map_err(|error| refused(address, &error))?;
@@ -74,7 +90,10 @@ async fn serve(site: Site, address: SocketAddr, report: &Report) -> Result<()> {
             "pages": site.pages.as_ref().map(|pages| pages.to_string_lossy()),
         }),
     );
-    report.detail(1, &format!("{} is at {url}data/", site.data.display()));
+    if site.shows_data {
+        report.detail(1, &format!("{} is at {url}data/", site.data.display()));
+    }
+    report.detail(1, &format!("its datasets are at {url}v1"));
     let router = Router::new()
         .fallback(respond::respond)
         .with_state(Arc::new(site));
@@ -84,12 +103,27 @@ async fn serve(site: Site, address: SocketAddr, report: &Report) -> Result<()> {
         let _ = stopped.await;
     });
     let server = tokio::spawn(server.into_future());
-    end.await;
+    warned_until(end, warnings, report).await;
     let _ = stop.send(());
     // Transfers that take longer than that are cut: the user asked for the end.
     let _ = tokio::time::timeout(GRACE, server).await;
     report.done(&sectile::job::Tally::default());
     Ok(())
+}
+
+/// Says what the catalog's reader warns of, until the end.
+async fn warned_until(
+    end: impl Future<Output = ()>,
+    mut warnings: UnboundedReceiver<String>,
+    report: &Report,
+) {
+    let mut end = std::pin::pin!(end);
+    loop {
+        tokio::select! {
+            () = &mut end => return,
+            Some(warning) = warnings.recv() => report.warn(&warning),
+        }
+    }
 }
 
 /// Listens from the call on; the future ends with the first signal.

@@ -13,6 +13,7 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio_util::io::ReaderStream;
 
+use super::api::{Api, Asking};
 use super::conditions::{Answer, Wish, answer};
 use super::path::{Target, content_type, parse};
 use super::{Site, policy};
@@ -33,6 +34,9 @@ pub async fn respond(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response<Body> {
+    if Api::has(uri.path()) {
+        return site.api.answer(&Asking::new(&method, &uri, &headers)).await;
+    }
     let mut response = match method.as_str() {
         "GET" | "HEAD" => found(&site, &uri, &headers).await,
         "OPTIONS" => preflight(),
@@ -79,13 +83,19 @@ fn preflight() -> Response<Body> {
 async fn found(site: &Site, uri: &Uri, headers: &HeaderMap) -> Response<Body> {
     let (root, below, is_data) = match parse(uri.path()) {
         None => return problem(StatusCode::BAD_REQUEST, "not a plain path"),
+        Some(Target::Data(_)) if !site.shows_data => {
+            return problem(
+                StatusCode::NOT_FOUND,
+                "no files are shown here; datasets are at /v1",
+            );
+        }
         Some(Target::Data(below)) => (&site.data, below, true),
         Some(Target::Page(below)) => match &site.pages {
             Some(pages) => (pages, below, false),
             None => {
                 return problem(
                     StatusCode::NOT_FOUND,
-                    "there are no pages here; data is at /data/",
+                    "there are no pages here; data is at /data/, datasets are at /v1",
                 );
             }
         },
@@ -94,6 +104,10 @@ async fn found(site: &Site, uri: &Uri, headers: &HeaderMap) -> Response<Body> {
         Ok(path) => path,
         Err(error) => return refused(&error),
     };
+    // It may hold tokens.
+    if is_data && site.api.is_catalog(&path) {
+        return problem(StatusCode::FORBIDDEN, "the catalog is not shown; see /v1");
+    }
     let is_folder = tokio::fs::metadata(&path)
         .await
         .is_ok_and(|found| found.is_dir());

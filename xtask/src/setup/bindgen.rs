@@ -61,7 +61,7 @@ fn found_in(folder: &Path, version: &str) -> Option<Bindgen> {
 }
 
 /// `SECTILE_TOOLS`, else the user's cache folder.
-fn tools_folder() -> Outcome<PathBuf> {
+pub(super) fn tools_folder() -> Outcome<PathBuf> {
     let from = |name| {
         std::env::var_os(name)
             .filter(|value| !value.is_empty())
