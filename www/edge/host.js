@@ -61,9 +61,9 @@ export class Host {
     return this.running?.instance.memoryBytes() ?? 0;
   }
 
-  /** Gives a lost instance up: the next request starts another. Hands back what to tell. @param {Engine} engine */
+  /** Gives a lost instance up: the next request starts another. Hands back what to tell. @param {Engine} engine @param {Error} [error] */
   retire(engine, error) {
-    console.error(error.stack);
+    if (error) console.error(error.stack);
     if (!engine.lost) this.engine = undefined;
     return engine.retire();
   }
@@ -94,7 +94,7 @@ export class Host {
         else throw new CoreError('internal', `nothing does ${asked.kind}`);
       } catch (error) {
         // Opened anew once: what was known of its files is no longer true.
-        if (error.code !== 'changed' || anew) throw error;
+        if (error.code !== 'changed' || anew || !dataset) throw error;
         anew = true;
         await this.forget(engine, dataset, visit);
       } finally {
@@ -139,8 +139,11 @@ export class Host {
   /** Reads what is needed of every file of a dataset: from what was kept, or from the files' own headers. */
   async open(engine, dataset, { tally, context }) {
     const { BUCKET } = this.env;
-    const opening = checked(() => engine.service.opening(dataset, OPEN_BYTES));
+    const leave = await this.gate.enter(Math.min(OPEN_BYTES, this.gate.room));
+    const free = this.script.hold(OPEN_BYTES);
+    let opening;
     try {
+      opening = checked(() => engine.service.opening(dataset, OPEN_BYTES));
       const { key } = opening;
       const kept = key && (await this.object(`${OPENED}${key}.json`, tally));
       const isKept = Boolean(kept) && checked(() => opening.restore(kept.bytes));
@@ -160,6 +163,8 @@ export class Host {
       if (saved) context.waitUntil(BUCKET.put(`${OPENED}${key}.json`, saved));
     } finally {
       if (!engine.lost) release(opening);
+      free();
+      leave();
     }
   }
 
@@ -175,7 +180,8 @@ export class Host {
   async work(engine, asked, visit) {
     const { canonical, tag } = asked;
     const place = `https://sectile.invalid/${tag}${canonical}`;
-    const kept = await caches.default.match(place);
+    // A cache that fails is one that has nothing.
+    const kept = await caches.default.match(place).catch(() => undefined);
     if (kept) {
       visit.cache = 'hit';
       return this.finish(engine, visit, { status: 200, headers: [...kept.headers].filter(([name]) => !OURS.has(name)).flat(), body: kept.body, length: Number(kept.headers.get('Content-Length')) });
@@ -211,15 +217,15 @@ export class Host {
     }
   }
 
-  /** Brings a job of the core all that it asks for. */
-  async drive(engine, job, sources, { tally }) {
-    const options = { inFlight: IN_FLIGHT, tally, signal: AbortSignal.timeout(Number(this.env.DEADLINE_MS)), memoryBytes: () => engine.instance.memoryBytes() };
+  /** Brings a job of the core all that it asks for, within so many milliseconds. */
+  async drive(engine, job, sources, { tally }, patience = Number(this.env.DEADLINE_MS)) {
+    const signal = AbortSignal.timeout(patience);
     try {
       // It has one item: that all is there.
-      for await (const _ of run(engine.guarded(job), sources, options));
+      for await (const _ of run(engine.guarded(job), sources, { inFlight: IN_FLIGHT, tally, signal, memoryBytes: () => this.memory() }));
     } catch (error) {
       if (!engine.lost) release(job);
-      throw error;
+      throw signal.aborted ? engine.late(patience) : error;
     }
   }
 
@@ -237,7 +243,10 @@ export class Host {
   send(visit, { status, headers, body }) {
     const sent = new Headers();
     for (const [name, value] of [...pairs(headers), ...visit.told({ core: this.memory(), script: this.script.peak })]) sent.set(name, value);
-    if (visit.request.method === 'HEAD') return new Response(null, { status, headers: sent });
+    if (visit.request.method === 'HEAD') {
+      if (body instanceof ReadableStream) visit.context.waitUntil(body.cancel());
+      return new Response(null, { status, headers: sent });
+    }
     if (!(body instanceof Uint8Array)) return new Response(body, { status, headers: sent });
     // Counted until the client has taken it.
     const free = this.script.hold(body.length);
