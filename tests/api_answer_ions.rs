@@ -28,7 +28,8 @@ use sectile::raster::pyramid::Pyramid;
 use sectile::store::head::Real;
 use sectile::store::{BinTable, PixelTable};
 
-const ENTRY: &str = r#"{"type":"ions","store":"tissue.sectile","analyzer":"tof","resolving_power":70000}"#;
+const ENTRY: &str =
+    r#"{"type":"ions","store":"tissue.sectile","analyzer":"tof","resolving_power":70000}"#;
 
 fn dataset(size: [u32; 3], per_pixel: usize) -> (Peaks, Sample) {
     let peaks = Peaks::random(7, size, per_pixel, [Real::F64, Real::F32]);
@@ -51,7 +52,10 @@ fn bits(values: &[f32]) -> Vec<u32> {
 
 /// The values of a FITS file.
 fn values(file: &[u8], count: usize) -> Vec<f32> {
-    let end = file.chunks(80).position(|card| card.starts_with(b"END ")).unwrap();
+    let end = file
+        .chunks(80)
+        .position(|card| card.starts_with(b"END "))
+        .unwrap();
     let data = ((end + 1) * 80).next_multiple_of(2880);
     let mut values = vec![0.0; count];
     let encoding = Encoding::plain(Bitpix::F32);
@@ -66,7 +70,9 @@ fn tile(image: &[f32], size: (u32, u32), at: (u32, u32, u32), edge: u32) -> Vec<
     let mut fits = image.to_vec();
     flip(&mut fits, size.0 as usize);
     let part: Vec<f32> = (rect.y0..rect.y1)
-        .flat_map(|y| fits[(y * size.0 + rect.x0) as usize..(y * size.0 + rect.x1) as usize].to_vec())
+        .flat_map(|y| {
+            fits[(y * size.0 + rect.x0) as usize..(y * size.0 + rect.x1) as usize].to_vec()
+        })
         .collect();
     // The scale is that of the shrunk values: found by rendering, and checked against the picture's own.
     let shrunk = shrunk(&part, rect.width(), pyramid.levels() - 1 - at.0);
@@ -82,10 +88,16 @@ fn shrunk(part: &[f32], width: u32, halvings: u32) -> Vec<f32> {
     for _ in 0..halvings {
         let height = rows.len() / width;
         let mut out = Vec::new();
-        for (y, x) in (0..height).step_by(2).flat_map(|y| (0..width).step_by(2).map(move |x| (y, x))) {
+        for (y, x) in (0..height)
+            .step_by(2)
+            .flat_map(|y| (0..width).step_by(2).map(move |x| (y, x)))
+        {
             let square = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| (x + dx, y + dy));
             let inside = square.iter().filter(|(x, y)| *x < width && *y < height);
-            let all: Vec<f64> = inside.map(|(x, y)| f64::from(rows[y * width + x])).filter(|v| !v.is_nan()).collect();
+            let all: Vec<f64> = inside
+                .map(|(x, y)| f64::from(rows[y * width + x]))
+                .filter(|v| !v.is_nan())
+                .collect();
             out.push((all.iter().sum::<f64>() / all.len() as f64) as f32);
         }
         (rows, width) = (out, width.div_ceil(2));
@@ -106,12 +118,17 @@ fn images_are_those_of_a_scan() {
         for (x, y) in (0..columns).flat_map(|x| (0..rows).map(move |y| (x, y))) {
             let got = sample.get(&format!("{layer}/{z}/{x}/{y}.png?{query}"));
             let picture = png::decode(&got.reply.body, 1 << 24).unwrap();
-            assert!(picture.codes == tile(&image, size, (z, x, y), 256), "{z}/{x}/{y}");
+            assert!(
+                picture.codes == tile(&image, size, (z, x, y), 256),
+                "{z}/{x}/{y}"
+            );
             assert!(got.requests <= 1);
         }
     }
     let got = sample.get(&format!("{layer}.fits?bbox=10,20,200,251&{query}"));
-    let wanted: Vec<f32> = (20..251).flat_map(|y| image[y * 300 + 10..y * 300 + 200].to_vec()).collect();
+    let wanted: Vec<f32> = (20..251)
+        .flat_map(|y| image[y * 300 + 10..y * 300 + 200].to_vec())
+        .collect();
     assert_eq!(bits(&values(&got.reply.body, wanted.len())), bits(&wanted));
     let header = String::from_utf8_lossy(&got.reply.body[..5760.min(got.reply.body.len())]);
     assert!(header.contains("the first row of this file is the TOP one"));
@@ -119,19 +136,35 @@ fn images_are_those_of_a_scan() {
     let picture = png::decode(&got.reply.body, 1 << 24).unwrap();
     let mut range = Range::new();
     range.see(&image);
-    let codes: Vec<u16> = image.iter().map(|v| range.scale().code(f64::from(*v))).collect();
+    let codes: Vec<u16> = image
+        .iter()
+        .map(|v| range.scale().code(f64::from(*v)))
+        .collect();
     assert!(picture.codes == codes);
     for (x, y) in [(0, 0), (299, 269), (10, 200), (250, 3)] {
         let json = sample.get(&format!("{layer}/point/{x},{y}?{query}")).json();
         let value = image[y * 300 + x];
-        assert_eq!(json["value"].as_f64(), (!value.is_nan()).then(|| f64::from(value)));
-        assert_eq!((json["mz"].as_f64(), json["unit"].is_null()), (Some(500.0), true));
+        assert_eq!(
+            json["value"].as_f64(),
+            (!value.is_nan()).then(|| f64::from(value))
+        );
+        assert_eq!(
+            (json["mz"].as_f64(), json["unit"].is_null()),
+            (Some(500.0), true)
+        );
         assert!(json.get("count").is_none());
     }
     let json = sample.get(&format!("{layer}/statistics?{query}")).json();
     let nan = image.iter().filter(|value| value.is_nan()).count();
     assert_eq!(json["nodata"], nan);
-    assert_eq!(json["sum"].as_f64().unwrap(), image.iter().filter(|v| !v.is_nan()).map(|v| f64::from(*v)).sum::<f64>());
+    assert_eq!(
+        json["sum"].as_f64().unwrap(),
+        image
+            .iter()
+            .filter(|v| !v.is_nan())
+            .map(|v| f64::from(*v))
+            .sum::<f64>()
+    );
 }
 
 #[test]
@@ -149,9 +182,17 @@ fn norms_take_one_read_more() {
         let got = sample.get(&format!("mz-300.fits?tol=900ppm&norm={kind}"));
         assert_eq!(bits(&values(&got.reply.body, image.len())), bits(&image));
         assert_eq!(got.requests, 2);
-        let part = sample.get(&format!("mz-300.fits?tol=900ppm&norm={kind}&bbox=7,9,31,10"));
-        assert_eq!(bits(&values(&part.reply.body, 24)), bits(&image[9 * 60 + 7..9 * 60 + 31]));
-        assert_eq!((got.bytes, got.requests), (got.ticket.cost.bytes, got.ticket.cost.requests));
+        let part = sample.get(&format!(
+            "mz-300.fits?tol=900ppm&norm={kind}&bbox=7,9,31,10"
+        ));
+        assert_eq!(
+            bits(&values(&part.reply.body, 24)),
+            bits(&image[9 * 60 + 7..9 * 60 + 31])
+        );
+        assert_eq!(
+            (got.bytes, got.requests),
+            (got.ticket.cost.bytes, got.ticket.cost.requests)
+        );
     }
 }
 
@@ -161,15 +202,23 @@ fn an_ion_is_drawn_at_the_peaks_of_its_pattern() {
     let instrument = Instrument::new(Analyzer::Tof, 70_000.0).unwrap();
     for (name, charge, whole) in [("C6H12O6+Na", 1, "C6H12O6Na"), ("C6H12O6-H", -1, "C6H11O6")] {
         let mut patterns = Patterns::new(instrument, Generation::Current, charge).unwrap();
-        let pattern = patterns.pattern(&sectile::ion::formula::Composition::parse(whole).unwrap()).unwrap();
+        let pattern = patterns
+            .pattern(&sectile::ion::formula::Composition::parse(whole).unwrap())
+            .unwrap();
         for isotope in 0..usize::from(pattern.peaks) {
-            let json = sample.get(&format!("{name}/point/3,3?isotope={isotope}")).json();
+            let json = sample
+                .get(&format!("{name}/point/3,3?isotope={isotope}"))
+                .json();
             assert_eq!(json["mz"].as_f64(), Some(pattern.mz[isotope]));
         }
     }
-    let problem = sample.ticket("H+H/0/0/0.png?isotope=3", &Limits::default()).unwrap_err();
+    let problem = sample
+        .ticket("H+H/0/0/0.png?isotope=3", &Limits::default())
+        .unwrap_err();
     assert_eq!((problem.status, problem.code), (404, "layer"));
-    let problem = sample.ticket("median/0/0/0.png", &Limits::default()).unwrap_err();
+    let problem = sample
+        .ticket("median/0/0/0.png", &Limits::default())
+        .unwrap_err();
     assert_eq!(problem.status, 404);
     assert!(problem.detail.contains("mz-"), "{problem}");
     assert!(Layer::parse("median", &Given::default()).is_ok());
@@ -181,12 +230,27 @@ fn spectra_are_those_of_the_dataset() {
     for (x, y) in [(0, 0), (11, 8), (9, 1), (4, 4)] {
         let got = sample.get(&format!("spectrum?x={x}&y={y}"));
         let json = got.json();
-        let here: Vec<_> = peaks.peaks.iter().filter(|peak| peak.pixel == y * 12 + x).collect();
+        let here: Vec<_> = peaks
+            .peaks
+            .iter()
+            .filter(|peak| peak.pixel == y * 12 + x)
+            .collect();
         let list = |name: &str| -> Vec<f64> {
-            json[name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+            json[name]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|v| v.as_f64().unwrap())
+                .collect()
         };
-        assert_eq!(list("mz"), here.iter().map(|peak| peak.mz).collect::<Vec<_>>());
-        assert_eq!(list("intensity"), here.iter().map(|peak| peak.intensity).collect::<Vec<_>>());
+        assert_eq!(
+            list("mz"),
+            here.iter().map(|peak| peak.mz).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            list("intensity"),
+            here.iter().map(|peak| peak.intensity).collect::<Vec<_>>()
+        );
         assert_eq!(json["acquired"], peaks.acquired[(y * 12 + x) as usize]);
         assert_eq!(got.bytes, got.ticket.cost.bytes);
     }
@@ -202,7 +266,10 @@ fn spectra_are_those_of_the_dataset() {
         assert_eq!(json["mean"][at].as_f64(), Some(f64::from(mean)));
         assert_eq!(json["max"][at].as_f64(), Some(f64::from(max)));
     }
-    assert_eq!(json["mz"].as_array().unwrap().len(), table.filled(bins).count());
+    assert_eq!(
+        json["mz"].as_array().unwrap().len(),
+        table.filled(bins).count()
+    );
     assert_eq!((got.requests, got.bytes), (1, bytes.len() as u64));
     assert!(got.peak <= got.ticket.cost.peak_bytes);
 }
@@ -210,23 +277,59 @@ fn spectra_are_those_of_the_dataset() {
 #[test]
 fn any_memory_and_any_pieces_give_the_same_bytes() {
     let (_, sample) = dataset([100, 100, 1], 40);
-    for target in ["mz-400/0/0/0.png?tol=1000ppm", "mz-400.fits?tol=1000ppm&norm=tic", "mz-400/statistics?norm=rms&tol=1000ppm", "spectrum?x=1&y=99", "spectrum"] {
+    for target in [
+        "mz-400/0/0/0.png?tol=1000ppm",
+        "mz-400.fits?tol=1000ppm&norm=tic",
+        "mz-400/statistics?norm=rms&tol=1000ppm",
+        "spectrum?x=1&y=99",
+        "spectrum",
+    ] {
         let usual = sample.get(target);
-        let least = Limits { memory: 0, ..Limits::default() };
-        let least = sample.ticket(target, &least).unwrap().unwrap().cost.peak_bytes;
-        for (memory, piece) in [(least, usize::MAX), (least + (256 << 10), 1), (64 << 20, 4099)] {
+        let least = Limits {
+            memory: 0,
+            ..Limits::default()
+        };
+        let least = sample
+            .ticket(target, &least)
+            .unwrap()
+            .unwrap()
+            .cost
+            .peak_bytes;
+        for (memory, piece) in [
+            (least, usize::MAX),
+            (least + (256 << 10), 1),
+            (64 << 20, 4099),
+        ] {
             if target.starts_with("spectrum?") && memory == least {
                 // The peaks of a pixel are not known before.
                 continue;
             }
-            let limits = Limits { memory, ..Limits::default() };
-            let got = sample.get_within(target, &limits, Feeding { piece, shuffled: false });
+            let limits = Limits {
+                memory,
+                ..Limits::default()
+            };
+            let got = sample.get_within(
+                target,
+                &limits,
+                Feeding {
+                    piece,
+                    shuffled: false,
+                },
+            );
             assert!(got.reply == usual.reply, "{target} in {memory}");
             assert!(got.peak <= memory, "{target}: {} of {memory}", got.peak);
             assert_eq!(got.bytes, got.ticket.cost.bytes);
         }
-        let shuffled = Feeding { piece: usize::MAX, shuffled: true };
-        assert_eq!(sample.get_within(target, &Limits::default(), shuffled).reply, usual.reply);
+        let shuffled = Feeding {
+            piece: usize::MAX,
+            shuffled: true,
+        };
+        assert_eq!(
+            sample
+                .get_within(target, &Limits::default(), shuffled)
+                .reply,
+            usual.reply
+        );
     }
 }
 
@@ -234,11 +337,26 @@ fn any_memory_and_any_pieces_give_the_same_bytes() {
 fn too_much_is_said_before_a_byte_is_read() {
     let (_, sample) = dataset([50, 50, 1], 40);
     let whole = sample.files.bytes[0].len() as u64;
-    let few = Limits { bytes: whole / 8, ..Limits::default() };
+    let few = Limits {
+        bytes: whole / 8,
+        ..Limits::default()
+    };
     let ticket = sample.ticket("spectrum?x=1&y=49", &few).unwrap().unwrap();
     let problem = few.check(&ticket.cost).unwrap_err();
-    assert_eq!((problem.status, &problem.extra["plan"]["bytes"]), (413, &ticket.cost.bytes.into()));
-    assert!(few.check(&sample.ticket("mz-400/0/0/0.png", &few).unwrap().unwrap().cost).is_ok());
+    assert_eq!(
+        (problem.status, &problem.extra["plan"]["bytes"]),
+        (413, &ticket.cost.bytes.into())
+    );
+    assert!(
+        few.check(
+            &sample
+                .ticket("mz-400/0/0/0.png", &few)
+                .unwrap()
+                .unwrap()
+                .cost
+        )
+        .is_ok()
+    );
     assert_eq!(sample.get("mz-4000/0/0/0.png").requests, 0);
     assert_eq!(sample.cost.0, 1);
     let _ = WHOLE;
@@ -250,7 +368,10 @@ fn a_damaged_block_is_an_error_that_names_the_store() {
     let head = ion_cases::head(&sample.files.bytes[0]);
     let at = head.block_range(0).start as usize + 40;
     sample.files.bytes[0][at] ^= 0x10;
-    let ticket = sample.ticket("mz-150/0/0/0.png?tol=1000ppm", &Limits::default()).unwrap().unwrap();
+    let ticket = sample
+        .ticket("mz-150/0/0/0.png?tol=1000ppm", &Limits::default())
+        .unwrap()
+        .unwrap();
     let mut answer = ticket.start(&sample.opened, 16 << 20).unwrap();
     let error = api_answer_cases::drive(&mut answer, &sample.files, WHOLE).unwrap_err();
     assert!(error.to_string().contains("tissue.sectile"), "{error}");

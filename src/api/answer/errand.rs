@@ -71,20 +71,22 @@ impl Errand {
                 };
                 let frame = tile_frame(&subject, *tile, (*z, *x, *y))?;
                 let place = (*z, *x, *y);
-                return Ok(frame.map(|frame| match stored(layer, opened, *tile, place) {
-                    Some((pyramid, range)) => Self::Stored {
-                        subject,
-                        frame,
-                        form,
-                        pyramid,
-                        range,
-                    },
-                    None => Self::Layer {
-                        subject,
-                        frame,
-                        form,
-                    },
-                }));
+                return Ok(
+                    frame.map(|frame| match stored(layer, opened, *tile, place) {
+                        Some((pyramid, range)) => Self::Stored {
+                            subject,
+                            frame,
+                            form,
+                            pyramid,
+                            range,
+                        },
+                        None => Self::Layer {
+                            subject,
+                            frame,
+                            form,
+                        },
+                    }),
+                );
             }
             Route::Spectrum { at } => return spectrum(*at, opened).map(Some),
             Route::Cutout {

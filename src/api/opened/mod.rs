@@ -91,7 +91,9 @@ impl Opened {
             Self::Stack {
                 images, pyramid, ..
             } => {
-                let head = pyramid.as_ref().map_or(0, |pyramid| pyramid.head.len() as u64);
+                let head = pyramid
+                    .as_ref()
+                    .map_or(0, |pyramid| pyramid.head.len() as u64);
                 head + images.iter().map(image_bytes).sum::<u64>()
             }
             Self::Ions { head, .. } => head.held_bytes() + size_of::<Head>() as u64,

@@ -170,7 +170,11 @@ impl Opening {
         }
         // Of a pyramid's header a copy is kept.
         let to = &mut self.sources[source as usize];
-        let copies = if matches!(to.state, State::Cubes(..)) { 2 } else { 1 };
+        let copies = if matches!(to.state, State::Cubes(..)) {
+            2
+        } else {
+            1
+        };
         let held = copies * bytes.len() as u64;
         self.budget.reserve(held, "headers that are being read")?;
         to.seen.size = known.or(total);
@@ -307,10 +311,12 @@ impl Opening {
 
     fn name(&self, source: u32) -> Result<&str> {
         let entry = files(&self.kind).nth(source as usize);
-        entry.map(|entry| entry.url.as_str()).ok_or_else(|| Error::Parameter {
-            name: "source",
-            what: format!("there is no source {source}"),
-        })
+        entry
+            .map(|entry| entry.url.as_str())
+            .ok_or_else(|| Error::Parameter {
+                name: "source",
+                what: format!("there is no source {source}"),
+            })
     }
 }
 
@@ -337,7 +343,9 @@ pub(super) fn serves(image: &Image, kind: &Kind) -> bool {
 /// The header among the first bytes of a file, up to the block that ends it; cards are ASCII.
 fn cut(bytes: &[u8]) -> String {
     let cards = bytes.chunks_exact(CARD);
-    let end = cards.take_while(|card| !card.starts_with(b"END     ")).count();
+    let end = cards
+        .take_while(|card| !card.starts_with(b"END     "))
+        .count();
     let len = ((end + 1) * CARD).next_multiple_of(2880).min(bytes.len());
     String::from_utf8_lossy(&bytes[..len]).into_owned()
 }
