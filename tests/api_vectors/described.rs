@@ -1,4 +1,4 @@
-//! The OpenAPI document beside what is routed.
+//! The `OpenAPI` document beside what is routed.
 
 use sectile::api::openapi::document;
 use sectile::api::problem::CODES;
