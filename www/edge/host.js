@@ -42,7 +42,10 @@ export class Host {
       engine = await this.start();
       reply = await engine.within(Number(this.env.DEADLINE_MS), this.reply(engine, visit));
     } catch (error) {
-      reply = await this.refusal(visit, isTrap(error) ? this.retire(engine, error) : error);
+      // What is neither a refusal nor a broken wait came through the core, which may have been left in its middle.
+      const strange = engine && !(error instanceof CoreError || error instanceof DOMException);
+      const gone = strange && this.retire(engine, error);
+      reply = await this.refusal(visit, isTrap(error) ? gone : error);
     }
     return this.send(visit, reply);
   }
@@ -70,7 +73,6 @@ export class Host {
 
   /** @private What went wrong, as an answer of an instance that runs. */
   async refusal(visit, error) {
-    if (!(error instanceof CoreError)) console.error(error?.stack ?? error);
     const { code = 'internal', message, status } = error instanceof CoreError ? error : {};
     try {
       const engine = await this.start();
@@ -123,7 +125,9 @@ export class Host {
   /** A small object of the bucket, if there is one; without bytes where the condition says that they are not needed. */
   async object(key, tally, onlyIf) {
     tally.requests += 1;
-    const object = await this.env.BUCKET.get(key, onlyIf && { onlyIf });
+    const object = await this.env.BUCKET.get(key, onlyIf && { onlyIf }).catch((error) => {
+      throw new CoreError('network', `${key}: the bucket gave ${error.message}`);
+    });
     if (!object || !('body' in object)) return object;
     if (object.size > SMALL) return void (await object.body.cancel());
     tally.bytes_fetched += object.size;
