@@ -7,7 +7,8 @@
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
     clippy::float_cmp,
-    reason = "a test may stop at the first surprise, and exact numbers are meant"
+    dead_code,
+    reason = "a test may stop at the first surprise; exact numbers are meant; shared cases are used in part"
 )]
 
 mod api_answer_cases;
@@ -432,6 +433,7 @@ fn any_memory_and_any_order_of_arrival_give_the_same_bytes() {
         let mut peaks = Vec::new();
         let least = Limits {
             memory: 0,
+            requests: 1 << 20,
             ..Limits::default()
         };
         let least = sample
@@ -446,6 +448,7 @@ fn any_memory_and_any_order_of_arrival_give_the_same_bytes() {
             }
             let limits = Limits {
                 memory,
+                requests: 1 << 20,
                 ..Limits::default()
             };
             let shuffled = Feeding {
@@ -472,6 +475,7 @@ fn any_memory_and_any_order_of_arrival_give_the_same_bytes() {
         assert!(peaks.len() >= 3);
         let sparing = Limits {
             memory: least - 1,
+            requests: 1 << 20,
             ..Limits::default()
         };
         let ticket = sample.ticket(target, &sparing).unwrap().unwrap();

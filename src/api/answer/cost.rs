@@ -134,15 +134,18 @@ fn of_stack(of: &OfStack, frame: &Frame, form: Form, limits: &Limits) -> Result<
     for favour in Favour::ALL {
         let beside = beside(of, frame);
         let room = limits.memory.saturating_sub(beside);
-        let plan = match stack_plan(&of.stack, frame.rect, room, favour) {
-            Err(Error::Budget { need, .. }) => stack_plan(&of.stack, frame.rect, need, favour)?,
-            plan => plan?,
+        // A plan for the least memory may take a little less, but is not made for less.
+        let (plan, least) = match stack_plan(&of.stack, frame.rect, room, favour) {
+            Err(Error::Budget { need, .. }) => {
+                (stack_plan(&of.stack, frame.rect, need, favour)?, need)
+            }
+            plan => (plan?, 0),
         };
         let values = frame.source_len().saturating_mul(plan.exposures);
         let cost = Cost {
             requests: plan.requests,
             bytes: plan.payload_bytes,
-            peak_bytes: (plan.peak_bytes + beside).max(after(of.wide(), frame, form)),
+            peak_bytes: (plan.peak_bytes.max(least) + beside).max(after(of.wide(), frame, form)),
             cpu_ms: cpu(plan.requests, plan.payload_bytes, values, frame.len()),
             answer_bytes: answer_bytes(of.wide(), of.count, frame, form),
         };
@@ -245,8 +248,8 @@ fn of_ion(of: &OfIon, frame: &Frame, form: Form, limits: &Limits) -> Result<Cost
         plan.requests + u64::from(!table.is_empty()),
         plan.bytes + table.end - table.start,
     );
-    // The table's bytes, both columns of it, and the column that is kept.
-    let reading = BASE + 2 * (table.end - table.start) + norms + gathered(false, frame);
+    // The table's bytes and both columns of it.
+    let reading = BASE + 2 * (table.end - table.start) + gathered(false, frame);
     let area = u64::from(of.head.layout.contents.width) * u64::from(of.head.layout.contents.height);
     Ok(Cost {
         requests,
@@ -303,8 +306,8 @@ fn mean(head: &Head) -> Cost {
     Cost {
         requests: u64::from(bytes > 0),
         bytes,
-        // The table's bytes and its columns, then the columns and the text.
-        peak_bytes: BASE + bytes + bytes.max(answer_bytes),
+        // The table's bytes, its columns and the text.
+        peak_bytes: BASE + 2 * bytes + answer_bytes,
         cpu_ms: cpu(1, bytes, 0, u64::from(head.layout.bins.count) * 20),
         answer_bytes,
     }

@@ -106,10 +106,7 @@ fn history(frame: &Frame, subject: &Subject, dataset: &str, layer: &str) -> Vec<
         ),
     ];
     match subject {
-        Subject::Stack(of) if of.combined.is_some() => {
-            lines.push("NaN is no value; a zero is +0".to_owned());
-        }
-        Subject::Stack(_) => {}
+        Subject::Stack(of) => lines.extend(of.stack.left_out.clone()),
         Subject::Ion(of) => {
             lines.push(format!(
                 "m/z {:?}: sum of the peaks from {:?} to {:?}, both inside",

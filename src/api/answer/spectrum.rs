@@ -80,7 +80,7 @@ pub(super) fn of_pixel(
 pub(super) fn of_bins(head: &Head, bytes: &[u8], budget: &mut Budget) -> Result<Reply> {
     let table = BinTable::parse(head, bytes, budget)?;
     let bins = &head.layout.bins;
-    let mut text = text(mean_bytes(u64::from(bins.count)), budget)?;
+    let mut text = text(mean_bytes(table.filled(bins).count() as u64), budget)?;
     let _ = write!(text, "{{\"bin_ppm\":");
     put(bins.ppm, &mut text);
     text.push(',');
