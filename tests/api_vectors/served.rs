@@ -381,6 +381,13 @@ pub(crate) fn what_takes_too_much_is_refused_or_becomes_a_job() {
     };
     assert_eq!(Some(&job), service.pyramid_job("m13").as_ref());
     assert_eq!(job.at.location, format!("/v1/m13/jobs/{}", job.at.job));
+    let with = service.with_pyramid("m13").unwrap();
+    let sectile::api::catalog::Kind::Stack(stack) = &with.kind else {
+        panic!("a stack");
+    };
+    let key = format!(".sectile/jobs/{}/pyramid.fits", job.at.job);
+    assert_eq!(stack.pyramid.as_ref().map(|file| &file.url), Some(&key));
+    assert_eq!(service.with_pyramid("still"), None, "jobs are not offered");
     // A pyramid holds no cut-outs, no single exposures and no larger tiles.
     for target in [
         "/v1/m13/median.png",

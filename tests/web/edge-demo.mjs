@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { program } from './site.mjs';
 
 /** What is put into a bucket of what the demo writes. */
-const SERVED = /^exposure_\d+\.fits$|^tissue\.sectile$|^molecules\.csv$|^sectile\.json$/;
+const SERVED = /^exposure_\d+\.fits$|^tissue\.sectile$|^molecules\.csv$/;
 
 /**
- * Writes the demo's stack and tissue, packs the tissue, and declares both.
+ * Writes the demo's stack and tissue, packs the tissue, and declares both: for `sectile serve` in `sectile.json`, and for
+ * a bucket, with entity tags, in `bucket.json`.
  * @param {string} folder
  * @param {{exposures?: number, size?: number, sectile?: string}} [options]
  */
@@ -19,8 +20,10 @@ export function writeDemo(folder, { exposures = 12, size = 512, sectile = progra
   const run = (...words) => execFileSync(sectile, ['--quiet', ...words], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
   if (!existsSync(join(folder, 'exposure_01.fits'))) run('demo-data', '.', '--exposures', `${exposures}`, '--size', `${size}`);
   if (!existsSync(join(folder, 'tissue.sectile'))) run('pack', 'tissue.imzML', '-o', 'tissue.sectile');
-  run('catalog', '.', '--stack', 'demo=exposure_*.fits', '--ions', 'tissue=tissue.sectile', '--molecules', 'tissue:demo=molecules.csv',
-    '--analyzer', 'orbitrap', '--resolving-power', '140000', '--jobs');
+  const declare = (...words) => run('catalog', '.', '--stack', 'demo=exposure_*.fits', '--ions', 'tissue=tissue.sectile', '--molecules', 'tissue:demo=molecules.csv',
+    '--analyzer', 'orbitrap', '--resolving-power', '140000', '--jobs', ...words);
+  declare();
+  declare('--etags', 'md5', '-o', 'bucket.json');
 }
 
 /**
@@ -31,9 +34,9 @@ export function writeDemo(folder, { exposures = 12, size = 512, sectile = progra
  */
 export function demoObjects(folder, change) {
   const names = readdirSync(folder).filter((name) => SERVED.test(name));
-  const objects = Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
-  const catalog = JSON.parse(objects['sectile.json'].toString());
+  const catalog = JSON.parse(readFileSync(join(folder, 'bucket.json'), 'utf8'));
   change?.(catalog);
+  const objects = Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
   return { ...objects, 'sectile.json': JSON.stringify(catalog) };
 }
 

@@ -5,11 +5,12 @@
  */
 import { parseArgs } from 'node:util';
 
-import { demoObjects } from './edge-demo.mjs';
+import { demoObjects, writeDemo } from './edge-demo.mjs';
 import { startWorker } from './edge.mjs';
 import { serve, SITE } from './site.mjs';
 
 const { values: options } = parseArgs({ options: { folder: { type: 'string' }, program: { type: 'string' }, port: { type: 'string', default: '8788' } } });
+writeDemo(options.folder, { sectile: options.program });
 const worker = await startWorker({ objects: demoObjects(options.folder), port: Number(options.port) });
 const pages = await serve(options.program, ['serve', options.folder, '--pages', SITE, '--port', '0']);
 const { datasets } = await (await worker.ask('/v1')).json();

@@ -58,13 +58,17 @@ export class BucketSource {
 
   /** @private Pieces of `[start, end)`; fewer where the object ends there. */
   async *body(start, end) {
-    const { etag } = this.known;
+    const { etag, total } = this.known;
     // A condition on the bucket's own tag has no quotes; the catalog's, as in HTTP, has.
     const onlyIf = etag ? { etagMatches: etag.replace(/^(W\/)?"(.*)"$/, '$2') } : undefined;
     const object = await this.bucket.get(this.key, { range: { offset: start, length: end - start }, onlyIf });
     if (!object) throw new CoreError('missing', `${this.key}: the bucket has no such object`);
     const { size, httpEtag } = object;
     if (!('body' in object)) throw new CoreError('changed', `${this.key}: the object was changed: its tag was ${etag} and is ${httpEtag}`, start);
+    if (size !== (total ?? size)) {
+      await object.body.cancel();
+      throw new CoreError('changed', `${this.key}: the object was changed: it had ${total} bytes and has ${size}`, start);
+    }
     this.known = { ...this.known, total: size, etag: etag ?? httpEtag };
     const reader = object.body.getReader({ mode: 'byob' });
     let left = Math.min(end, size) - start;

@@ -32,14 +32,18 @@ export class Engine {
   /** Waits for work, but not longer than that and not longer than the instance lives: a trap settles no promise. */
   within(milliseconds, work) {
     return new Promise((resolve, reject) => {
-      const late = new CoreError('busy', `it was not done within ${milliseconds / 1000} s; ask again`);
-      const timer = setTimeout(reject, milliseconds, late);
+      const timer = setTimeout(() => reject(this.late(milliseconds)), milliseconds);
       this.waiting.add(reject);
       work.then(resolve, reject).finally(() => {
         clearTimeout(timer);
         this.waiting.delete(reject);
       });
     });
+  }
+
+  /** What is told of work that took too long. @param {number} milliseconds */
+  late(milliseconds) {
+    return new CoreError('busy', `it was not done within ${milliseconds / 1000} s; ask again`);
   }
 
   /** Does a thing once for all who want it at the same time. @param {string} what @param {() => Promise<any>} work */

@@ -44,7 +44,10 @@ export class Host {
       engine = await this.start();
       reply = await engine.within(Number(this.env.DEADLINE_MS), this.reply(engine, visit));
     } catch (error) {
-      reply = await this.refusal(visit, isTrap(error) ? this.retire(engine, error) : error);
+      // What is neither a refusal nor a broken wait came through the core, which may have been left in its middle.
+      const strange = engine && !(error instanceof CoreError || error instanceof DOMException);
+      const gone = strange && this.retire(engine, error);
+      reply = await this.refusal(visit, isTrap(error) ? gone : error);
     }
     return this.send(visit, reply);
   }
@@ -63,16 +66,15 @@ export class Host {
     return this.running?.instance.memoryBytes() ?? 0;
   }
 
-  /** Gives a lost instance up: the next request starts another. Hands back what to tell. @param {Engine} engine */
+  /** Gives a lost instance up: the next request starts another. Hands back what to tell. @param {Engine} engine @param {Error} [error] */
   retire(engine, error) {
-    console.error(error.stack);
+    if (error) console.error(error.stack);
     if (!engine.lost) this.engine = undefined;
     return engine.retire();
   }
 
   /** @private What went wrong, as an answer of an instance that runs. */
   async refusal(visit, error) {
-    if (!(error instanceof CoreError)) console.error(error?.stack ?? error);
     const { code = 'internal', message, status } = error instanceof CoreError ? error : {};
     try {
       const engine = await this.start();
@@ -128,7 +130,9 @@ export class Host {
   /** A small object of the bucket, if there is one; without bytes where the condition says that they are not needed. */
   async object(key, tally, onlyIf) {
     tally.requests += 1;
-    const object = await this.env.BUCKET.get(key, onlyIf && { onlyIf });
+    const object = await this.env.BUCKET.get(key, onlyIf && { onlyIf }).catch((error) => {
+      throw new CoreError('network', `${key}: the bucket gave ${error.message}`);
+    });
     if (!object || !('body' in object)) return object;
     if (object.size > SMALL) return void (await object.body.cancel());
     tally.bytes_fetched += object.size;
@@ -144,8 +148,11 @@ export class Host {
   /** Reads what is needed of every file of a dataset: from what was kept, or from the files' own headers. */
   async open(engine, dataset, { tally, context }) {
     const { BUCKET } = this.env;
-    const opening = checked(() => engine.service.opening(dataset, OPEN_BYTES));
+    const leave = await this.gate.enter(Math.min(OPEN_BYTES, this.gate.room));
+    const free = this.script.hold(OPEN_BYTES);
+    let opening;
     try {
+      opening = checked(() => engine.service.opening(dataset, OPEN_BYTES));
       const { key } = opening;
       const kept = key && (await this.object(`${OPENED}${key}.json`, tally));
       const isKept = Boolean(kept) && checked(() => opening.restore(kept.bytes));
@@ -166,6 +173,8 @@ export class Host {
       if (saved) context.waitUntil(BUCKET.put(`${OPENED}${key}.json`, saved));
     } finally {
       if (!engine.lost) release(opening);
+      free();
+      leave();
     }
   }
 
@@ -181,7 +190,8 @@ export class Host {
   async work(engine, asked, visit) {
     const { canonical, tag } = asked;
     const place = `https://sectile.invalid/${tag}${canonical}`;
-    const kept = await caches.default.match(place);
+    // A cache that fails is one that has nothing.
+    const kept = await caches.default.match(place).catch(() => undefined);
     if (kept) {
       visit.cache = 'hit';
       return this.finish(engine, visit, { status: 200, headers: [...kept.headers].filter(([name]) => !OURS.has(name)).flat(), body: kept.body, length: Number(kept.headers.get('Content-Length')) });
@@ -217,15 +227,15 @@ export class Host {
     }
   }
 
-  /** Brings a job of the core all that it asks for. */
+  /** Brings a job of the core all that it asks for, within so many milliseconds. */
   async drive(engine, job, sources, { tally }, patience = Number(this.env.DEADLINE_MS)) {
-    const options = { inFlight: IN_FLIGHT, tally, signal: AbortSignal.timeout(patience), memoryBytes: () => engine.instance.memoryBytes() };
+    const signal = AbortSignal.timeout(patience);
     try {
       // It has one item: that all is there.
-      for await (const _ of run(engine.guarded(job), sources, options));
+      for await (const _ of run(engine.guarded(job), sources, { inFlight: IN_FLIGHT, tally, signal, memoryBytes: () => this.memory() }));
     } catch (error) {
       if (!engine.lost) release(job);
-      throw error;
+      throw signal.aborted ? engine.late(patience) : error;
     }
   }
 
@@ -243,7 +253,10 @@ export class Host {
   send(visit, { status, headers, body }) {
     const sent = new Headers();
     for (const [name, value] of [...pairs(headers), ...visit.told({ core: this.memory(), script: this.script.peak })]) sent.set(name, value);
-    if (visit.request.method === 'HEAD') return new Response(null, { status, headers: sent });
+    if (visit.request.method === 'HEAD') {
+      if (body instanceof ReadableStream) visit.context.waitUntil(body.cancel());
+      return new Response(null, { status, headers: sent });
+    }
     if (!(body instanceof Uint8Array)) return new Response(body, { status, headers: sent });
     // Counted until the client has taken it.
     const free = this.script.hold(body.length);

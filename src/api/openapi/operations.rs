@@ -236,8 +236,18 @@ fn job_new() -> Value {
         .answer(202, "It has begun.", &of_schema("Job"), &["Location"])
         .with(&[413, 415]);
     let mut operation = operation.done();
+    for status in ["200", "202"] {
+        operation["responses"][status]["links"] = links();
+    }
     operation["requestBody"] = json!({"required": true, "content": of_schema("JobRequest")});
     operation
+}
+
+/// Where a job that has begun is to be found.
+fn links() -> Value {
+    let parameters = json!({"dataset": "$request.path.dataset", "job": "$response.body#/id"});
+    let link = |operation: &str| json!({"operationId": operation, "parameters": parameters});
+    json!({"progress": link("progress"), "cancel": link("cancel")})
 }
 
 fn job() -> Value {

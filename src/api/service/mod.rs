@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use super::answer::Ticket;
 use super::canonical::{canonical, etag};
-use super::catalog::{Catalog, Dataset, Kind};
+use super::catalog::{Catalog, Dataset, Kind, SourceEntry};
 use super::conditions::lists;
 use super::cors::{self, Freshness};
 use super::job::{self, JobAsk, JobAt, NewJob};
 use super::jobs::ask::{Asked, MedianAsked};
 use super::jobs::id::Id;
+use super::jobs::keys::Key;
 use super::layer::Layer;
 use super::limits::Limits;
 use super::opened::Opened;
@@ -148,6 +149,29 @@ impl Service {
             .then(|| self.new_job(open, Asked::Median(MedianAsked::default())))
     }
 
+    /// The declaration of an open stack with the pyramid of that job: what to open in its place once the job is done.
+    ///
+    /// The version stays what it was: the pyramid is a function of it, and its tiles are the same bytes.
+    #[must_use]
+    pub fn with_pyramid(&self, dataset: &str) -> Option<Dataset> {
+        let job = self.pyramid_job(dataset)?;
+        let mut declared = self.catalog.dataset(dataset)?.clone();
+        let Kind::Stack(stack) = &mut declared.kind else {
+            return None;
+        };
+        if stack.pyramid.is_some() {
+            return None;
+        }
+        stack.pyramid = Some(SourceEntry {
+            url: Key::Result("pyramid.fits".to_owned()).of(&job.at.job),
+            remote: false,
+            size: None,
+            etag: None,
+            image: None,
+        });
+        Some(declared)
+    }
+
     /// Decides about a request.
     #[must_use]
     pub fn ask(&self, request: &Request<'_>) -> Ask {
@@ -272,7 +296,9 @@ impl Service {
         match self.limits.check(&ticket.cost) {
             Ok(()) => Ok(Ask::Work(Box::new(ticket))),
             Err(problem) => match self.pyramid_job(&declared.name) {
-                Some(job) if is_of_pyramid(&route) => Ok(Ask::Job(JobAsk::Instead(job))),
+                Some(job) if is_of_pyramid(&route) && !has_pyramid(&open.opened) => {
+                    Ok(Ask::Job(JobAsk::Instead(job)))
+                }
                 _ => Err(problem),
             },
         }
@@ -442,6 +468,17 @@ fn is_of_pyramid(route: &Route) -> bool {
         return false;
     };
     *tile == TILE && matches!(layer, Layer::Median | Layer::Count)
+}
+
+/// Whether the pyramid is there already, so that computing it would not help.
+fn has_pyramid(opened: &Opened) -> bool {
+    matches!(
+        opened,
+        Opened::Stack {
+            pyramid: Some(_),
+            ..
+        }
+    )
 }
 
 fn freshness(dataset: &DatasetRef, route: &Route) -> Freshness {

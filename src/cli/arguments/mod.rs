@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sectile::fits::hdu::Selection;
+use sectile::stack::mask::Meaning;
 
 pub use annotate::{
     Annotate, Annotating, Images, Isotope, Kept, PlanAnnotate, Polarity, Resolving,
@@ -125,6 +126,8 @@ pub struct PlanMedian {
     pub stack: Stack,
     #[command(flatten)]
     pub extras: Extras,
+    #[command(flatten)]
+    pub dividing: Dividing,
     /// Accepted as in `sectile median`, and checked; nothing is written.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
@@ -160,6 +163,13 @@ pub struct Stack {
     /// Which plane of a cube, counted from 0.
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub plane: u64,
+    /// Leave out pixels that this HDU of each exposure's own file flags, such as DQ or WHT.
+    #[arg(long, value_name = "HDU")]
+    pub mask: Option<Selection>,
+    /// Which pixels the mask leaves out: those with one of these bits (1, 0x11, 1+16; 1 is
+    /// `DO_NOT_USE`), with `any` bit, or with `zero` where it is a weight.
+    #[arg(long, value_name = "BITS", default_value_t, requires = "mask")]
+    pub mask_bits: Meaning,
     /// Only these pixels: half-open, counted from 0, y up.
     #[arg(long, value_name = "X0,Y0,X1,Y1", value_parser = parse_rectangle)]
     pub rect: Option<[u32; 4]>,

@@ -113,6 +113,9 @@ pub struct Catalog {
     /// Which pixels the mask leaves out: those with one of these bits.
     #[arg(long, value_name = "BITS", default_value_t = 1, requires = "mask", value_parser = clap::value_parser!(u32).range(1..))]
     pub mask_bits: u32,
+    /// The pyramid of a stack's median that `sectile median --pyramid` wrote: coarse tiles come from it.
+    #[arg(long = "pyramid", value_name = "NAME=FILE", value_parser = parse_named)]
+    pub pyramids: Vec<Named>,
     /// A list of molecules for annotating a store: DATASET:NAME=FILE below DIR.
     #[arg(long, value_name = "DATASET:NAME=FILE", value_parser = parse_named)]
     pub molecules: Vec<Named>,

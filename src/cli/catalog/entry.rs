@@ -46,6 +46,15 @@ pub fn of(
     } else {
         stack(arguments, &given, cancel, tally, report)?
     };
+    let mut pyramids = arguments.pyramids.iter();
+    if let Some(pyramid) = pyramids.find(|pyramid| pyramid.name == name) {
+        if given.is_empty() {
+            return Err(Failure::usage(format!(
+                "--pyramid {name}: only stacks have one"
+            )));
+        }
+        entry.insert("pyramid".into(), beside(arguments, &pyramid.value)?);
+    }
     let mut titles = arguments.titles.iter();
     if let Some(title) = titles.find(|title| title.name == name) {
         entry.insert("title".into(), json!(title.value));
@@ -77,8 +86,7 @@ fn stack(
     for ((url, source), image) in urls.iter().zip(&sources).zip(&images) {
         interrupt::check()?;
         let mut exposure = described(arguments, url, source)?;
-        // Where the mask lies only the headers say; they are read then.
-        if arguments.mask.is_none() && exposure.contains_key("size") {
+        if exposure.contains_key("size") {
             exposure.insert("image".into(), image_to_json(image));
         }
         exposures.push(Value::Object(exposure));
@@ -86,6 +94,7 @@ fn stack(
     let rules = Rules {
         ignore_wcs: arguments.ignore_wcs,
         ignore_units: arguments.ignore_units,
+        ..Rules::default()
     };
     for warning in &Stack::open(images, rules)?.warnings {
         report.warn(warning);
@@ -121,7 +130,13 @@ fn images(
     let selection = arguments.hdu.clone().unwrap_or_default();
     let mut walks: Vec<Walk> = sources
         .iter()
-        .map(|source| Walk::new(source.name(), selection.clone(), arguments.plane))
+        .map(|source| {
+            let walk = Walk::new(source.name(), selection.clone(), arguments.plane);
+            match &arguments.mask {
+                Some(mask) => walk.with_mask(mask.clone()),
+                None => walk,
+            }
+        })
         .collect();
     let run = Run {
         in_flight: IN_FLIGHT,
@@ -160,14 +175,19 @@ fn ions(arguments: &Catalog, name: &str, tally: &mut Tally) -> Result<Map<String
         if let Some((dataset, title)) = list.name.split_once(':')
             && dataset == name
         {
-            open(&arguments.folder, &list.value)?;
-            lists.insert(title.to_owned(), json!(list.value));
+            lists.insert(title.to_owned(), beside(arguments, &list.value)?);
         }
     }
     if !lists.is_empty() {
         entry.insert("molecules".into(), Value::Object(lists));
     }
     Ok(entry)
+}
+
+/// A file that is described without being read.
+fn beside(arguments: &Catalog, url: &str) -> Result<Value> {
+    let source = open(&arguments.folder, url)?;
+    described(arguments, url, &source).map(Value::Object)
 }
 
 /// All that is given, patterns replaced by the files that they name, in the order given.

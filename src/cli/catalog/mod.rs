@@ -99,7 +99,9 @@ fn belongs_to_one(arguments: &Catalog, made: &BTreeSet<&str>) -> Result<()> {
         let dataset = list.name.split(':').next().unwrap_or_default();
         ("--molecules", dataset)
     });
-    for (option, name) in titled.chain(listed) {
+    let pyramids = arguments.pyramids.iter();
+    let pyramids = pyramids.map(|pyramid| ("--pyramid", pyramid.name.as_str()));
+    for (option, name) in titled.chain(listed).chain(pyramids) {
         if !made.contains(name) {
             return Err(Failure::usage(format!(
                 "{option} {name}: neither --stack nor --ions makes a dataset of that name here"

@@ -38,3 +38,16 @@ pub(crate) fn packages() -> Outcome {
 fn changed(path: &std::path::Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|found| found.modified()).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::place;
+
+    #[test]
+    fn the_lock_file_names_no_place_to_download_from() {
+        let lock = place::read_text(&place::root().join("package-lock.json"));
+        assert!(
+            lock.is_ok_and(|lock| lock.contains("\"integrity\"") && !lock.contains("\"resolved\""))
+        );
+    }
+}

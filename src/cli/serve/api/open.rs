@@ -80,11 +80,11 @@ pub fn read(declared: &Dataset, how: &How<'_>) -> Result<Taken, Fault> {
 /// header from the catalog is believed of a server's file only with the entity tag that every answer is held to.
 fn as_found(declared: &Dataset) -> Dataset {
     let mut declared = declared.clone();
-    let entries = match &mut declared.kind {
-        Kind::Stack(stack) => stack.exposures.as_mut_slice(),
-        Kind::Ions(ions) => std::slice::from_mut(&mut ions.store),
+    let (exposures, other) = match &mut declared.kind {
+        Kind::Stack(stack) => (stack.exposures.as_mut_slice(), stack.pyramid.as_mut()),
+        Kind::Ions(ions) => (&mut [][..], Some(&mut ions.store)),
     };
-    for entry in entries {
+    for entry in exposures.iter_mut().chain(other) {
         if !entry.remote {
             (entry.size, entry.etag) = (None, None);
         }
