@@ -1,4 +1,4 @@
-//! The running interface, held to its own OpenAPI document by schemathesis.
+//! The running interface, held to its own `OpenAPI` document by schemathesis.
 
 use crate::setup::schemathesis;
 use crate::{Outcome, demo, place, program};
