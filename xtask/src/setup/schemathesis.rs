@@ -1,4 +1,4 @@
-//! Schemathesis, which holds a running server to its OpenAPI document, in a Python environment of its own.
+//! Schemathesis, which holds a running server to its `OpenAPI` document, in a Python environment of its own.
 //!
 //! `tests/openapi/requirements.txt` pins it and all that it stands on.
 
