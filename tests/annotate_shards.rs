@@ -449,8 +449,9 @@ fn a_division_stays_within_the_limits_and_every_shard_of_it_fits() {
         }
     }
     // Room for the scores of all ions in one shard leaves too little for the job.
+    let whole = divide(&scene.head, &scene.ions, Depicted::None, &generous).unwrap();
     let records = Invocation {
-        memory: 7 << 20,
+        memory: whole.memory - 1,
         ..generous
     };
     let found = divide(&scene.head, &scene.ions, Depicted::None, &records).unwrap();
