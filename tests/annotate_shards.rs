@@ -448,6 +448,17 @@ fn a_division_stays_within_the_limits_and_every_shard_of_it_fits() {
             assert!(made.unwrap() == scene.part(&description, number));
         }
     }
+    // Room for the scores of all ions in one shard leaves too little for the job.
+    let whole = divide(&scene.head, &scene.ions, Depicted::None, &generous).unwrap();
+    let records = Invocation {
+        memory: whole.memory - 1,
+        ..generous
+    };
+    let found = divide(&scene.head, &scene.ions, Depicted::None, &records).unwrap();
+    assert!(
+        found.shards > 1 && found.memory <= records.memory,
+        "{found:?}"
+    );
     for limits in [
         Invocation {
             requests: 0,
