@@ -146,7 +146,12 @@ fn of_stack(of: &OfStack, frame: &Frame, form: Form, limits: &Limits) -> Result<
             requests: plan.requests,
             bytes: plan.payload_bytes,
             peak_bytes: (plan.peak_bytes.max(least) + beside).max(after(of.wide(), frame, form)),
-            cpu_ms: cpu(plan.requests, plan.payload_bytes, values, frame.len()),
+            cpu_ms: cpu(
+                plan.requests,
+                plan.payload_bytes,
+                values,
+                work_after(frame, form),
+            ),
             answer_bytes: answer_bytes(of.wide(), of.count, frame, form),
         };
         if limits.check(&cost).is_ok() {
@@ -257,7 +262,12 @@ fn of_ion(of: &OfIon, frame: &Frame, form: Form, limits: &Limits) -> Result<Cost
         peak_bytes: (plan.peak_bytes + beside)
             .max(reading)
             .max(after(false, frame, form)),
-        cpu_ms: cpu(requests, bytes, bytes / 4 + area * 2, frame.len()),
+        cpu_ms: cpu(
+            requests,
+            bytes,
+            bytes / 4 + area * 2,
+            work_after(frame, form),
+        ),
         answer_bytes: answer_bytes(false, false, frame, form),
     })
 }
@@ -319,8 +329,16 @@ fn mean(head: &Head) -> Cost {
         bytes,
         // The table's bytes, its columns and the text, all at once.
         peak_bytes: BASE + 2 * bytes + answer_bytes,
-        cpu_ms: cpu(1, bytes, 0, u64::from(head.layout.bins.count) * 20),
+        cpu_ms: cpu(1, bytes, 0, u64::from(head.layout.bins.count) * 40),
         answer_bytes,
+    }
+}
+
+/// What is made of the values, in values that are encoded: statistics look at each of them some ten times.
+fn work_after(frame: &Frame, form: Form) -> u64 {
+    match form {
+        Form::Statistics => frame.len().saturating_mul(10),
+        _ => frame.len(),
     }
 }
 
