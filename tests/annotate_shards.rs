@@ -449,6 +449,20 @@ fn a_division_stays_within_the_limits_and_every_shard_of_it_fits() {
             assert!(made.unwrap() == scene.part(&description, number));
         }
     }
+    // Each shard begins anew: there are not many more than the limits make needful.
+    for tenths in [15, 31, 73, 120] {
+        let work = (one.cpu_ms - one.begin_ms) * 10 / tenths;
+        let limits = Invocation {
+            cpu_ms: one.begin_ms + work,
+            ..generous
+        };
+        let found = divide(&scene.head, &scene.ions, Depicted::All, &limits).unwrap();
+        let needed = tenths.div_ceil(10);
+        assert!(
+            (needed..=needed + needed / 4 + 1).contains(&u64::from(found.shards)),
+            "{tenths}: {one:?} {found:?}"
+        );
+    }
     // Room for the scores of all ions in one shard leaves too little for the job.
     let whole = divide(&scene.head, &scene.ions, Depicted::None, &generous).unwrap();
     let records = Invocation {

@@ -23,6 +23,9 @@ const NANOSECONDS_A_PIXEL: u64 = 20;
 /// Microseconds of processor time that a request costs.
 const MICROSECONDS_A_REQUEST: u64 = 200;
 
+/// Numbers of shards that are tried before they grow by a quarter each time.
+const STEPS: u32 = 8;
+
 /// What one shard may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -86,17 +89,18 @@ impl Shards {
         Ok(Self { height, count })
     }
 
-    /// The fewest shards of which each keeps within the limits when it is computed as `wish` asks.
+    /// The fewest shards of which each keeps within the limits when it is computed as `wish` asks; up to a quarter more
+    /// where most of the cost does not depend on the rows.
     ///
     /// # Cost
-    /// A few plans; no memory.
+    /// A few plans, seldom more than ten; no memory.
     ///
     /// # Errors
     /// Those of [`Plan::new`]; [`Error::Parameter`] naming the cost of the smallest shard if that is too much.
     pub fn within(stack: &Stack, wish: &Wish, limits: &Limits) -> Result<Self> {
         let whole = Plan::new(stack, wish)?;
         let most = whole.height().min(MOST);
-        let mut count = 1;
+        let (mut count, mut tries) = (1, 0);
         loop {
             let shards = Self::new(whole.height(), count)?;
             // The first is as tall as any; where heights differ, the lower ones cost no more.
@@ -113,14 +117,16 @@ impl Shards {
             if count == most {
                 return Err(too_much(&cost, limits, most));
             }
-            let times = over.iter().map(|(is, may)| is.div_ceil(*may.max(&1)));
-            let wanted = u64::from(count).saturating_mul(times.max().unwrap_or(1));
-            // A guess that is too high is never taken back, so the last steps are small.
-            let guess = wanted.saturating_sub(wanted / 8);
-            count = u32::try_from(guess)
-                .unwrap_or(most)
-                .max(count + 1)
-                .min(most);
+            // A shard of more rows than these would be too much: nothing costs less a row in a lower shard.
+            let rows = over.iter().map(|(is, may)| {
+                let rows = u128::from(tallest) * u128::from(*may) / u128::from(*is.max(&1));
+                u32::try_from(rows).unwrap_or(u32::MAX)
+            });
+            let rows = rows.min().unwrap_or(1).max(1);
+            tries += 1;
+            // What each shard costs whatever its rows are brings it near by small steps only.
+            let step = if tries < STEPS { 1 } else { count / 4 + 1 };
+            count = (whole.height().div_ceil(rows)).max(count + step).min(most);
         }
     }
 

@@ -77,7 +77,8 @@ mod cost {
 /// peak, and take a fraction.
 ///
 /// # Cost
-/// The patterns of all ions, about 7 µs each, once for each number that is tried: mostly once, seldom three times.
+/// The patterns of all ions, about 7 µs each, once for each number that is tried: mostly once or twice, seldom more than
+/// four times.
 ///
 /// # Errors
 /// [`Error::Parameter`] if not even one ion stays within the limits, or there would be more than [`MOST`] shards;
@@ -107,7 +108,7 @@ pub fn divide(
             }
             tried => tried?,
         };
-        // How many times too large the largest shard is, in what it is most too large in.
+        // What the largest shard takes, and what it may.
         let over = [
             (tried.requests, limits.requests),
             (tried.cpu_ms - tried.begin_ms, limits.cpu_ms - begin),
@@ -116,9 +117,7 @@ pub fn divide(
                 limits.memory.saturating_sub(tried.least),
             ),
         ];
-        let over = over.iter().map(|(need, have)| times(*need, *have));
-        let over = over.max().unwrap_or(1);
-        if over <= 1 {
+        if over.iter().all(|(need, have)| need <= have) {
             return Ok(tried.division(shards, begin));
         }
         if shards >= all.min(MOST) {
@@ -127,17 +126,17 @@ pub fn divide(
                 tried.requests, tried.cpu_ms, tried.memory
             )));
         }
-        let more = u64::from(shards).saturating_mul(over);
-        shards = u32::try_from(more).unwrap_or(u32::MAX).min(all).min(MOST);
+        let more = over.iter().map(|(need, have)| more(shards, *need, *have));
+        let more = more.max().unwrap_or(MOST);
+        shards = more.max(shards + 1).min(all).min(MOST);
     }
 }
 
-/// How many times what is there would be needed; 1 if it is enough.
-fn times(need: u64, have: u64) -> u64 {
-    if need <= have {
-        return 1;
-    }
-    need.div_ceil(have.max(1)).max(2)
+/// How many shards there would have to be, by one of the limits: not many times as many, for each of them begins anew. A
+/// few more than that, for none is like the other.
+fn more(shards: u32, need: u64, have: u64) -> u32 {
+    let exact = (u128::from(shards) * u128::from(need)).div_ceil(u128::from(have.max(1)));
+    u32::try_from(exact + exact / 16).unwrap_or(u32::MAX)
 }
 
 /// The largest of some shards, in each respect.
