@@ -397,6 +397,12 @@ fn a_tile_out_of_a_pyramid_is_the_tile_that_would_be_computed() {
         saved::restore(&with.dataset, &bytes, 4 << 20).unwrap(),
         with.opened
     );
+    // The pyramid of a job is not declared, and what is saved with it must be of use without.
+    let bare = saved::to_bytes(&sample.dataset, &with.opened).unwrap();
+    assert_eq!(
+        saved::restore(&sample.dataset, &bare, 4 << 20).unwrap(),
+        sample.opened
+    );
     let torn = String::from_utf8(bytes).unwrap().replace(
         "LEVELS  =                    3",
         "LEVELS  =                    4",

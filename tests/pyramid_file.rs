@@ -451,6 +451,14 @@ fn tiles_and_images_beyond_reason_are_refused() {
     for tile in [0, 1, LARGEST + 1] {
         assert!(Cubes::new(&layout(10, 10, false), tile).is_err());
     }
+    // Where tiles lie follows from the header's length.
+    let (cubes, head) = Cubes::new(&layout(10, 10, false), 4).unwrap();
+    assert_eq!(Cubes::read("a", &head).unwrap(), cubes);
+    let longer = [&head[..], &[b' '; 2880]].concat();
+    for wrong in [&head[..head.len() - 80], &head[..0], &longer] {
+        let error = Cubes::read("a", wrong).unwrap_err().to_string();
+        assert!(error.contains("whole blocks"), "{error}");
+    }
     let vast = layout(u32::MAX, u32::MAX, true);
     assert!(Cubes::new(&vast, 2).is_err());
 }

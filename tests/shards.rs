@@ -352,6 +352,24 @@ fn a_description_comes_back_and_nothing_else_is_taken_for_one() {
             "{from}: {error}"
         );
     }
+    // Of one mind with itself, and beyond what offsets count.
+    let side = u32::MAX;
+    let vast = text
+        .replace(
+            "\"width\":16,\"height\":12",
+            &format!("\"width\":{side},\"height\":{side}"),
+        )
+        .replace("[0,0,16,12]", &format!("[0,0,{side},{side}]"))
+        .replace(
+            "NAXIS1  =                   16",
+            "NAXIS1  =           4294967295",
+        )
+        .replace(
+            "NAXIS2  =                   12",
+            "NAXIS2  =           4294967295",
+        );
+    let error = Description::parse("job.json", vast.as_bytes()).unwrap_err();
+    assert!(error.to_string().contains("offsets count"), "{error}");
     for len in 0..text.len() - 1 {
         assert!(Description::parse("job.json", &text.as_bytes()[..len]).is_err());
     }

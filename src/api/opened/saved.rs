@@ -70,6 +70,9 @@ pub fn to_bytes(dataset: &Dataset, opened: &Opened) -> Option<Vec<u8>> {
     else {
         return None;
     };
+    let Kind::Stack(entry) = &dataset.kind else {
+        return None;
+    };
     let mut written = Vec::new();
     for ((entry, image), seen) in files(&dataset.kind).zip(images.iter()).zip(sources.iter()) {
         written.push(json!({
@@ -84,8 +87,9 @@ pub fn to_bytes(dataset: &Dataset, opened: &Opened) -> Option<Vec<u8>> {
         "sectile_opened": VERSION,
         "key": key(dataset),
         "sources": written,
+        // That of a job is found anew: the declaration has none that it could be held against.
         "pyramid": match (pyramid, sources.last()) {
-            (Some(pyramid), Some(seen)) => json!({
+            (Some(pyramid), Some(seen)) if entry.pyramid.is_some() => json!({
                 "head": pyramid.head,
                 "etag": seen.etag,
                 "modified": seen.modified,
@@ -146,7 +150,10 @@ pub fn restore(dataset: &Dataset, bytes: &[u8], memory: u64) -> Result<Opened> {
         let image = image_from_json(&source.image, declared.shown(), source.size)
             .map_err(|why| wrong(format!("{:?}: {why}", declared.shown())))?;
         if !serves(&image, &dataset.kind) {
-            return Err(wrong(format!("{:?}: another plane, HDU or mask", declared.shown())));
+            return Err(wrong(format!(
+                "{:?}: another plane, HDU or mask",
+                declared.shown()
+            )));
         }
         let seen = SourceVersion {
             size: Some(source.size),

@@ -13,6 +13,9 @@ use crate::results::stack::Layout;
 /// Bytes of the header of the counts: its few cards take one block.
 const COUNT_HEAD: u64 = BLOCK;
 
+/// The same as a length in memory.
+const BLOCK_BYTES: usize = 2880;
+
 /// The largest edge of a tile in such a file: 4 MiB of f32.
 pub const LARGEST: u32 = 1024;
 
@@ -111,6 +114,17 @@ impl Cubes {
     /// [`Error::Format`] naming the first card that is not what such a file has.
     pub fn read(file: &str, head: &[u8]) -> Result<Self> {
         let header = Header::parse(head);
+        let cards = head.as_chunks::<CARD>().0;
+        let end = cards.iter().position(|card| card.starts_with(b"END     "));
+        let whole = end.map(|end| ((end + 1) * CARD).next_multiple_of(BLOCK_BYTES));
+        if whole != Some(head.len()) {
+            // Where the tiles lie follows from its length.
+            return Err(Error::Format {
+                file: file.to_owned(),
+                at: head.len() as u64,
+                what: "no pyramid of tiles: its header is not whole blocks up to END".to_owned(),
+            });
+        }
         let fault = |key: &str, what: &str| Error::Format {
             file: file.to_owned(),
             at: card_at(head, key),

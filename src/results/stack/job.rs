@@ -161,6 +161,14 @@ impl Description {
         if self.step == 0 {
             return Err("a step of 0".to_owned());
         }
+        // A value and its count take 10 bytes; headers stay far below.
+        let pixels = u64::from(self.width) * u64::from(self.height);
+        if pixels > u64::MAX >> 5 {
+            return Err(format!(
+                "{} x {} pixels are beyond what offsets count",
+                self.width, self.height
+            ));
+        }
         let [x0, y0, x1, y1] = self.rect;
         let side = |from: u32, to: u32| to.checked_sub(from).map(|side| side.div_ceil(self.step));
         if side(x0, x1) != Some(self.width) || side(y0, y1) != Some(self.height) {
