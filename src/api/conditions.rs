@@ -5,8 +5,22 @@
 /// `*` names any. A comma inside a quoted tag does not end it.
 #[must_use]
 pub fn lists(tags: &str, etag: &str) -> bool {
-    let opaque = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
-    let wanted = opaque(etag);
+    fn opaque(tag: &str) -> &str {
+        tag.strip_prefix("W/").unwrap_or(tag)
+    }
+    any(tags, |tag| tag == "*" || opaque(tag) == opaque(etag))
+}
+
+/// The same of `If-Match`, compared strongly (RFC 9110 §13.1.1): a weak tag is no tag's equal.
+#[must_use]
+pub fn lists_strongly(tags: &str, etag: &str) -> bool {
+    any(tags, |tag| {
+        tag == "*" || (tag == etag && !tag.starts_with("W/"))
+    })
+}
+
+/// Whether a tag of a list is meant.
+fn any(tags: &str, is_meant: impl Fn(&str) -> bool) -> bool {
     let mut rest = tags;
     loop {
         rest = rest.trim_start_matches([' ', '\t', ',']);
@@ -14,7 +28,7 @@ pub fn lists(tags: &str, etag: &str) -> bool {
             return false;
         }
         let tag = &rest[..end(rest)];
-        if tag == "*" || opaque(tag) == wanted {
+        if is_meant(tag) {
             return true;
         }
         rest = &rest[tag.len()..];
