@@ -66,6 +66,19 @@ fn requests_that_make_no_sense_name_what() {
             r#"{"type":"annotation","molecules":"a","decoys":0}"#,
             "0 decoys",
         ),
+        (r#"{"type":"annotation","molecules":"a","ppm":0}"#, "ppm 0"),
+        (
+            r#"{"type":"annotation","molecules":"a","ppm":-3.5}"#,
+            "ppm -3.5",
+        ),
+        (
+            r#"{"type":"annotation","molecules":"a","ppm":1000.5}"#,
+            "ppm 1000.5",
+        ),
+        (
+            r#"{"type":"annotation","molecules":"a","neutral_losses":["+H2O"]}"#,
+            "taken away",
+        ),
         (
             r#"{"type":"annotation","molecules":"a","adducts":["H+H"]}"#,
             "H+H",

@@ -14,6 +14,9 @@ use super::MOST_SHARDS;
 /// Most bytes of a body: no list of adducts is as long.
 pub const MOST_BODY: usize = 16 << 10;
 
+/// The widest tolerance, in millionths: that of [`Request`].
+const MOST_PPM: f64 = 1000.0;
+
 /// What is to be computed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Asked {
@@ -139,6 +142,14 @@ impl Asked {
                 annotation.decoys
             )));
         }
+        if !(annotation.ppm > 0.0 && annotation.ppm <= MOST_PPM) {
+            return Err(wrong(format!(
+                "ppm {}: it is greater than 0 and at most {MOST_PPM}",
+                annotation.ppm
+            )));
+        }
+        // A loss that is none is none with any list.
+        annotation.losses()?;
         // The spelling of a modifier must not make another job.
         for texts in [&mut annotation.adducts, &mut annotation.neutral_losses] {
             for text in texts.iter_mut() {
