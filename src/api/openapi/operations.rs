@@ -6,7 +6,10 @@ use serde_json::{Map, Value, json};
 const ALWAYS: [u16; 3] = [400, 405, 414];
 
 /// Statuses of every address of a dataset.
-const OF_DATASET: [u16; 5] = [401, 404, 500, 502, 503];
+const OF_DATASET: [u16; 6] = [401, 404, 413, 500, 502, 503];
+
+/// Statuses where the catalog itself cannot be had.
+const OF_CATALOG: [u16; 3] = [500, 502, 503];
 
 /// What a layer is told by.
 const OF_LAYER: [&str; 3] = ["isotope", "norm", "tol"];
@@ -123,9 +126,12 @@ pub(super) fn paths() -> Value {
         "service",
         "What is served: datasets, limits, links.",
     );
-    get("/v1", service.document("Service"));
+    get("/v1", service.with(&OF_CATALOG).document("Service"));
     let openapi = Operation::new("openapi", "service", "This document.");
-    get("/openapi.json", openapi.document("OpenApi"));
+    get(
+        "/openapi.json",
+        openapi.with(&OF_CATALOG).document("OpenApi"),
+    );
     let info = |name| Operation::of(name, "service", "What a dataset is.", &[]).document("Info");
     get("/v1/{dataset}", info("dataset"));
     get("/v1/{dataset}/info", info("info"));
@@ -156,7 +162,7 @@ pub(super) fn paths() -> Value {
     );
     get(
         "/v1/{dataset}/{layer}/point/{x},{y}",
-        point.takes(&OF_LAYER).with(&[413]).document("Point"),
+        point.takes(&OF_LAYER).document("Point"),
     );
     let spectrum = Operation::of(
         "spectrum",
@@ -166,10 +172,7 @@ pub(super) fn paths() -> Value {
     );
     get(
         "/v1/{dataset}/spectrum",
-        spectrum
-            .takes(&["column", "row"])
-            .with(&[413])
-            .document("Spectrum"),
+        spectrum.takes(&["column", "row"]).document("Spectrum"),
     );
     let statistics = Operation::of(
         "statistics",
@@ -177,7 +180,7 @@ pub(super) fn paths() -> Value {
         "Numbers about a layer.",
         &["layer"],
     );
-    let statistics = statistics.takes(&["bbox"]).takes(&OF_LAYER).with(&[413]);
+    let statistics = statistics.takes(&["bbox"]).takes(&OF_LAYER);
     get(
         "/v1/{dataset}/{layer}/statistics",
         statistics.document("Statistics"),
@@ -219,7 +222,7 @@ fn tile() -> Operation {
         &of_schema("Job"),
         &["Location"],
     )
-    .with(&[204, 304, 413])
+    .with(&[204, 304])
 }
 
 fn cutout(name: &'static str, summary: &'static str, media: &str, headers: &[&str]) -> Operation {
@@ -227,14 +230,14 @@ fn cutout(name: &'static str, summary: &'static str, media: &str, headers: &[&st
         .takes(&["bbox"])
         .takes(&OF_LAYER)
         .answer(200, "The picture.", &of_media(&[media]), headers)
-        .with(&[304, 413])
+        .with(&[304])
 }
 
 fn job_new() -> Value {
     let operation = Operation::of("begin", "jobs", "Begins a job, unless it is there.", &[])
         .answer(200, "It is there.", &of_schema("Job"), &["Location"])
         .answer(202, "It has begun.", &of_schema("Job"), &["Location"])
-        .with(&[413, 415]);
+        .with(&[415]);
     let mut operation = operation.done();
     for status in ["200", "202"] {
         operation["responses"][status]["links"] = links();
@@ -278,7 +281,7 @@ fn job_file() -> Operation {
         "A result of a job, or a range of it.",
         &["job", "file"],
     )
-    .answer(200, "The file.", &of_media(&media), &[])
-    .answer(206, "The range.", &of_media(&media), &[])
-    .with(&[304, 416])
+    .answer(200, "The file.", &of_media(&media), &["ETag"])
+    .answer(206, "The range.", &of_media(&media), &["ETag"])
+    .with(&[304, 409, 416])
 }

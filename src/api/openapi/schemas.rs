@@ -242,18 +242,38 @@ fn job_request() -> Value {
     })
 }
 
+fn reasons(what: &str) -> Value {
+    json!({
+        "type": "array",
+        "description": what,
+        "items": {
+            "type": "object",
+            "required": ["code", "reason"],
+            "properties": {"shard": count(), "assembly": {"const": true}, "code": text(), "reason": text()},
+        },
+    })
+}
+
 fn job() -> Value {
     json!({
         "type": "object",
-        "required": ["id", "type", "dataset", "state", "asked", "shards", "failures", "results", "links"],
+        "required": ["id", "type", "dataset", "state", "asked", "shards", "estimate", "failures", "retries", "results", "links"],
         "properties": {
             "id": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
             "type": {"enum": ["median", "annotation"]},
             "dataset": text(),
             "state": {"enum": ["queued", "running", "assembling", "done", "failed", "cancelled"]},
             "asked": {"type": "object"},
-            "shards": {"type": "object", "additionalProperties": count()},
-            "failures": {"type": "array", "items": {"type": "object"}},
+            "shards": {"type": "object", "required": ["total", "done", "failed", "retrying"], "additionalProperties": count()},
+            "estimate": {"type": "object", "description": "What the job was expected to take.", "required": ["shards", "requests"], "additionalProperties": count()},
+            "tally": {
+                "type": "object",
+                "description": "What the finished shards took, until the job is done.",
+                "required": ["requests", "bytes_fetched"],
+                "additionalProperties": count(),
+            },
+            "failures": reasons("What was given up."),
+            "retries": reasons("What is tried again."),
             "results": {"type": "array", "items": {
                 "type": "object",
                 "required": ["name", "bytes", "href"],
