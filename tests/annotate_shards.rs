@@ -462,6 +462,11 @@ fn a_division_stays_within_the_limits_and_every_shard_of_it_fits() {
             (needed..=needed + needed / 4 + 1).contains(&u64::from(found.shards)),
             "{tenths}: {one:?} {found:?}"
         );
+        // Blocks at the edges of shards are fetched by both.
+        assert!(
+            one.bytes > 0 && (one.bytes..one.bytes * 40).contains(&found.bytes),
+            "{one:?} {found:?}"
+        );
     }
     // Room for the scores of all ions in one shard leaves too little for the job.
     let whole = divide(&scene.head, &scene.ions, Depicted::None, &generous).unwrap();

@@ -28,8 +28,14 @@ pub struct Estimate {
     pub shard_requests: u64,
     /// Requests of the assembly.
     pub assembly_requests: u64,
-    /// Bytes of all results.
+    /// Bytes of all results; 0, and left out of what is written, where only the data say: of annotations.
+    #[serde(default, skip_serializing_if = "is_unknown")]
     pub result_bytes: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_unknown(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// A job that has begun. Nothing in it depends on who began it, or when: it is the same whoever writes it.

@@ -266,7 +266,7 @@ pub fn annotation(
     let estimate = Estimate {
         shards,
         requests: u64::from(shards).saturating_mul(division.requests + ASIDE),
-        bytes: 0,
+        bytes: division.bytes,
         peak_bytes: division.memory,
         shard_cpu_ms: division.cpu_ms,
         shard_requests: division.requests + ASIDE,

@@ -42,6 +42,8 @@ pub struct Division {
     pub begin_ms: u64,
     /// Bytes of memory of the shard that takes most, if its images were all noise.
     pub memory: u64,
+    /// Bytes that all shards fetch.
+    pub bytes: u64,
 }
 
 impl Default for Invocation {
@@ -147,6 +149,8 @@ struct Tried {
     cpu_ms: u64,
     begin_ms: u64,
     memory: u64,
+    /// Of all together.
+    bytes: u64,
     /// What of the memory does not depend on the size of a shard.
     least: u64,
 }
@@ -160,6 +164,7 @@ impl Tried {
             cpu_ms: self.cpu_ms,
             begin_ms,
             memory: self.memory,
+            bytes: self.bytes,
         }
     }
 }
@@ -224,6 +229,7 @@ impl Tried {
             .saturating_add(bytes.saturating_mul(cost::BYTE));
         self.ions = self.ions.max(count);
         self.requests = self.requests.max(requests);
+        self.bytes = self.bytes.saturating_add(bytes);
         self.cpu_ms = self
             .cpu_ms
             .max(nanoseconds.div_ceil(1_000_000) + self.begin_ms);
