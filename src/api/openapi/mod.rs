@@ -52,7 +52,7 @@ const DESCRIPTION: &str = "\
 Every address has one canonical form: `name@version` for the dataset, the canonical name of the layer, parameters in the \
 order of their names, the usual values left out. It is the key of the cache and, with the program's version, the entity \
 tag: `If-None-Match` is answered with 304 before anything is computed. `/v1/{dataset}/…` is kept for a minute, \
-`/v1/{dataset}@{version}/…` for a year. HEAD is answered like GET without a body, OPTIONS with 204 and the methods, other \
+what pixels say at `/v1/{dataset}@{version}/…` for a year. HEAD is answered like GET without a body, OPTIONS with 204 and the methods, other \
 methods with 405. Parameters that are unknown or given twice are refused. Job results heed `Range` and `If-Range`. \
 A tile is a 16-bit grey PNG: 0 is no data, else the value is BZERO + BSCALE * code, as the tile's text and headers say.";
 

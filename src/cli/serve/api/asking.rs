@@ -3,6 +3,7 @@
 use axum::body::{Body, Bytes};
 use axum::http::header::{HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, Response, StatusCode, Uri};
+use sectile::api::path::Target;
 use sectile::api::{Reply, Request};
 
 /// What of a request decides its answer.
@@ -50,10 +51,13 @@ impl Asking {
         }
     }
 
-    /// The name of the dataset that the address seems to be about.
-    pub fn dataset(&self) -> Option<&str> {
-        let rest = self.target.strip_prefix("/v1/")?;
-        rest.split(['/', '@', '?']).next()
+    /// The name of the dataset that the address seems to be about, however it is encoded.
+    pub fn dataset(&self) -> Option<String> {
+        let target = Target::parse(&self.target).ok()?;
+        let [first, dataset, ..] = &target.segments[..] else {
+            return None;
+        };
+        (first == "v1").then(|| dataset.split('@').next().unwrap_or_default().to_owned())
     }
 
     /// Whether datasets are asked for, or what there is of them.
@@ -164,8 +168,11 @@ mod tests {
             ("/v1/m13", Some("m13")),
             ("/v1/m13@01234567/info", Some("m13")),
             ("/v1/m13?x=1", Some("m13")),
+            ("/v1/%6d13%4001234567/info", Some("m13")),
+            ("/%76%31/m13", Some("m13")),
+            ("/v1/../m13", None),
         ] {
-            assert_eq!(asking(target).dataset(), is, "{target}");
+            assert_eq!(asking(target).dataset().as_deref(), is, "{target}");
         }
     }
 

@@ -179,7 +179,7 @@ impl Api {
             return Err(fault.clone().into());
         }
         if let Some(name) = asking.dataset().filter(|name| shelf.is_open(name)) {
-            let (shelf, name) = (shelf.clone(), name.to_owned());
+            let shelf = shelf.clone();
             blocking(move || {
                 shelf.look(&name);
                 Ok(())

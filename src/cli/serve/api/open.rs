@@ -148,3 +148,30 @@ impl Machine for One<'_> {
 pub fn gone() -> Problem {
     Problem::busy("the catalog has changed; ask again", 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use sectile::api::catalog::{Allow, Catalog};
+
+    use super::*;
+
+    #[test]
+    fn a_signature_is_sent_and_never_told() {
+        let document = r#"{"sectile": 1, "origins": ["https://a.example.org"], "datasets": {
+            "d": {"type": "stack", "exposures": ["https://a.example.org/1.fits?sig=SECRET"]}}}"#;
+        let catalog = Catalog::parse(document.as_bytes(), Allow::default()).expect("a catalog");
+        let dataset = catalog.dataset("d").expect("a dataset");
+        let how = How {
+            folder: Path::new("."),
+            options: &Options::default(),
+            memory: 0,
+            cancel: &AtomicBool::new(false),
+        };
+        let entry = files(&dataset.kind).next().expect("a file");
+        let source = source(entry, &how).expect("no request is made");
+        assert_eq!(source.name(), "https://a.example.org/1.fits");
+        assert!(source.path().is_none());
+    }
+}
