@@ -33,9 +33,8 @@ pub struct Estimate {
     pub result_bytes: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_unknown(bytes: &u64) -> bool {
-    *bytes == 0
+fn is_unknown<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A job that has begun. Nothing in it depends on who began it, or when: it is the same whoever writes it.
