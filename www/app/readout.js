@@ -89,7 +89,7 @@ export class Readout {
   valueText({ x, y }) {
     const plane = this.layer();
     const v = plane?.valueAt(x, y);
-    if (v === undefined) return 'not fetched yet';
+    if (v === undefined) return plane?.absent ?? 'not fetched yet';
     return plane.unit && v === v ? `${formatValue(v)} ${plane.unit}` : formatValue(v);
   }
 
@@ -109,6 +109,9 @@ export class Readout {
       // Without a core there is no position to show; the notice already says so.
     }
     if (turn !== this.turn) return;
+    // Whoever knows the position may have told the value too.
+    say(this.elements.value, this.valueText({ x, y }));
+    say(this.elements.count, this.countText({ x, y }));
     say(this.elements.sky, answer ? `${formatRa(answer[0])}  ${formatDec(answer[1])}` : '');
     say(this.elements.degrees, answer ? `${answer[0].toFixed(6)}°, ${answer[1].toFixed(6)}°` : '');
   }
