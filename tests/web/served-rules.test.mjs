@@ -288,6 +288,20 @@ test('no more requests at a time than allowed; what left the view is aborted and
   });
 });
 
+test('a tile that is being computed as a job is asked for again as long as it is wanted', async () => {
+  const codes = noise(4);
+  await fetching((_, __, n) => (n < 3 ? new Response('{}', { status: 202, headers: { 'retry-after': '0.05' } }) : new Response(png(2, 2, codes))), async ({ log }) => {
+    const told = [];
+    const came = [];
+    const loading = new Loading({ asking: asking(), budget: () => 1e6, came: (key) => came.push(key), failed: (error) => told.push(error.status), moved: () => {} });
+    loading.want([{ key: 'a', url: 'https://host/a' }]);
+    const until = performance.now() + 5000;
+    while (came.length === 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.deepEqual([came, told, log.length], [['a'], [202, 202], 3]);
+    loading.close();
+  });
+});
+
 test('tiles are kept within the budget, the latest used ones', async () => {
   await fetching(async () => new Response(png(256, 256, noise(65536))), async ({ log }) => {
     const most = 3 * (2 * 65536 + 128);

@@ -288,7 +288,7 @@ class Page {
     const { plane } = this.display;
     try {
       if (this.session.served) {
-        const file = await this.session.served.cutout(plane, kind, this.part());
+        const file = await this.panel.served.meanwhile('The server makes the file.', this.session.served.cutout(plane, kind, this.part()));
         download(file, exportName(plane, this.panel.title, kind));
         return;
       }

@@ -16,6 +16,7 @@ export class ServedPanel {
     Object.assign(this, parts);
     this.told = '';
     this.wait = '';
+    this.work = '';
     this.anew = -Infinity;
     this.room = 0;
     const { session } = this;
@@ -36,6 +37,18 @@ export class ServedPanel {
       },
       permit: (detail) => this.permit(`${root}${name}`, detail),
     };
+  }
+
+  /** Says what is waited for until it is there. @template T @param {string} text @param {Promise<T>} work */
+  async meanwhile(text, work) {
+    this.work = text;
+    this.progress();
+    try {
+      return await work;
+    } finally {
+      this.work = '';
+      this.progress();
+    }
   }
 
   /** The budget; what it was before while what is typed is no amount. */
@@ -98,7 +111,7 @@ export class ServedPanel {
     const { served } = this.session;
     const missing = served?.loading.missing ?? 0;
     const tiles = missing > 0 ? `${formatCount(missing)} ${missing === 1 ? 'tile' : 'tiles'} to come` : served?.shown ? 'All of the view is here.' : '';
-    say(byId('served-state'), this.wait || tiles);
+    say(byId('served-state'), this.wait || this.work || tiles);
     byId('served-state').classList.toggle('waits', this.wait !== '');
     this.used();
   }

@@ -17,7 +17,8 @@ import { servePages } from './serve.mjs';
 import { program, serve } from './site.mjs';
 
 const TOKEN = 'a-token-of-this-test';
-const SIZE = 700;
+/** Odd, so that cells of coarser levels reach beyond the image. */
+const SIZE = 703;
 
 describe('the page on datasets of a server', { timeout: 300_000 }, () => {
   let folder;
@@ -116,7 +117,7 @@ describe('the page on datasets of a server', { timeout: 300_000 }, () => {
       assert.match(await text(page, '#title'), /demo/);
       assert.equal(await text(page, '#exposures-count'), '5');
       assert.ok(await page.locator('#run').isHidden(), 'the server computes');
-      // 700 pixels fit into the view, so the level of whole pixels is on show.
+      // 703 pixels fit into the view, so the level of whole pixels is on show.
       const whole = await compare(page, base, 'demo', 'median');
       assert.equal(whole.step, 1);
       // Far out: a coarser level.
@@ -257,6 +258,28 @@ describe('the page on datasets of a server', { timeout: 300_000 }, () => {
     await drawn(page);
     await compare(page, worker.base, 'demo', 'median', 60);
     await close(page, [/404|413/]);
+  });
+
+  test('a dataset that has another version now is opened anew, once', async () => {
+    const page = await open();
+    let gone = 0;
+    await page.route(/\/median\/2\/1\/1\.png/, (route) => {
+      gone += 1;
+      if (gone > 1) return route.continue();
+      return route.fulfill({
+        status: 404, contentType: 'application/problem+json', headers: { 'access-control-allow-origin': '*' },
+        body: JSON.stringify({ status: 404, code: 'version', detail: 'it is another now' }),
+      });
+    });
+    await page.fill('#urls', source(worker.base, 'demo'));
+    await page.click('#open');
+    await page.waitForFunction(() => sectile.session.served?.loading.kept.has('median|2/1/1'));
+    await drawn(page);
+    assert.equal(gone, 2);
+    assert.equal(page.asked.filter((path) => path.endsWith('/info')).length, 2);
+    assert.ok(await page.locator('#notice').isHidden());
+    await compare(page, worker.base, 'demo', 'median');
+    await close(page, [/404/]);
   });
 
   test('a busy server and a lost network are waited for', async () => {
