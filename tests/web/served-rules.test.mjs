@@ -271,7 +271,7 @@ test('no more requests at a time than allowed; what left the view is aborted and
   };
   await fetching(answer, async (record) => {
     const came = [];
-    const loading = new Loading({ asking: asking({ most: () => 3 }), budget: () => 1e6, came: (key) => came.push(key), failed: (error) => assert.fail(error), moved: () => {} });
+    const loading = new Loading({ asking: asking({ most: () => 3 }), edge: 2, budget: () => 1e6, came: (key) => came.push(key), failed: (error) => assert.fail(error), moved: () => {} });
     const wish = (key) => ({ key, url: `https://host/${key}` });
     loading.want(Array.from({ length: 7 }, (_, k) => wish(`a${k}`)));
     assert.equal(loading.missing, 7);
@@ -293,7 +293,7 @@ test('a tile that is being computed as a job is asked for again as long as it is
   await fetching((_, __, n) => (n < 3 ? new Response('{}', { status: 202, headers: { 'retry-after': '0.05' } }) : new Response(png(2, 2, codes))), async ({ log }) => {
     const told = [];
     const came = [];
-    const loading = new Loading({ asking: asking(), budget: () => 1e6, came: (key) => came.push(key), failed: (error) => told.push(error.status), moved: () => {} });
+    const loading = new Loading({ asking: asking(), edge: 2, budget: () => 1e6, came: (key) => came.push(key), failed: (error) => told.push(error.status), moved: () => {} });
     loading.want([{ key: 'a', url: 'https://host/a' }]);
     const until = performance.now() + 5000;
     while (came.length === 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -302,10 +302,32 @@ test('a tile that is being computed as a job is asked for again as long as it is
   });
 });
 
+test('a tile of another size than was promised is refused', async () => {
+  await fetching(async () => new Response(png(3, 2, noise(6))), async () => {
+    const told = await new Promise((resolve) => {
+      const loading = new Loading({ asking: asking(), edge: 2, budget: () => 1e6, came: () => resolve('it came'), failed: (error) => resolve(error.message), moved: () => {} });
+      loading.want([{ key: 'a', url: 'https://host/a' }]);
+    });
+    assert.equal(told, 'A tile has 3 × 2 pixels and not 2 × 2.');
+  });
+});
+
+test('a server that nobody can reach is asked a few times, and then named', async () => {
+  await fetching(async () => {
+    throw new TypeError('Failed to fetch');
+  }, async ({ log }) => {
+    const told = [];
+    const it = asking({ waiting: (text) => told.push(text) });
+    await assert.rejects(it.get('https://nowhere.example/v1/a'), /nowhere\.example cannot be reached/);
+    assert.equal(log.length, 4);
+    assert.match(told[0], /^The server cannot be reached\. Trying again in 1 s\.$/);
+  });
+});
+
 test('tiles are kept within the budget, the latest used ones', async () => {
   await fetching(async () => new Response(png(256, 256, noise(65536))), async ({ log }) => {
     const most = 3 * (2 * 65536 + 128);
-    const loading = new Loading({ asking: asking(), budget: () => most, came: () => {}, failed: (error) => assert.fail(error), moved: () => {} });
+    const loading = new Loading({ asking: asking(), edge: 256, budget: () => most, came: () => {}, failed: (error) => assert.fail(error), moved: () => {} });
     const wishes = (...names) => names.map((key) => ({ key, url: `https://host/${key}` }));
     const settled = async () => {
       while (loading.missing > 0) await new Promise((resolve) => setTimeout(resolve, 2));

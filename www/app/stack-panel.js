@@ -5,7 +5,7 @@ import { formatCount, formatSeconds } from './format.js';
 import { indexOf } from './layers.js';
 import { PlanPanel, Progress } from './plan-panel.js';
 import { datasetAddress } from './served/address.js';
-import { ServedPanel } from './served/panel.js';
+import { OPENING, ServedPanel } from './served/panel.js';
 import { addresses, fileEntries, urlEntries } from './sources.js';
 
 /** The Stack panel: what is opened, the budget, the plan, the run. */
@@ -19,6 +19,7 @@ export class StackPanel {
     this.served = new ServedPanel({
       session: this.session, state: this.state, layers: this.layers, notice: this.notice, failed: this.failed,
       budget: () => this.budget(), reopen: () => this.openText(byId('urls').value),
+      opening: (text) => this.progress.begin(text),
     });
     this.planned = false;
     this.turn = 0;
@@ -196,13 +197,18 @@ export class StackPanel {
     this.list.clear('');
     byId('exposures-hint').hidden = true;
     this.entitle(address.name);
+    this.plan.clear('Open a stack to see what it will cost.');
+    this.progress.begin(OPENING);
     this.changed();
     try {
       await this.session.openServed(written[0], address, this.served.how(address));
     } catch (error) {
-      if (opening === this.opening && error.name !== 'AbortError') this.failed(error);
+      if (opening !== this.opening) return;
+      this.progress.end('');
+      if (error.name !== 'AbortError') this.failed(error);
       return;
     }
+    this.progress.end('');
     const { stack, served } = this.session;
     this.list.setAll(stack.exposures);
     byId('sources').open = false;

@@ -6,6 +6,9 @@ const LONGEST = 60;
 /** Times that one thing is asked for before it counts as failed. */
 const TRIES = 6;
 
+/** The same where nobody answers: an address may simply be wrong. */
+const UNANSWERED = 4;
+
 /** What a server says instead of an answer (RFC 9457), or that there was none. */
 export class Problem extends Error {
   /** @param {number} status 0 where there was no answer @param {string} code @param {string} message @param {number} [seconds] */
@@ -88,7 +91,7 @@ export class Asking {
 
   /** Whether something is worth asking for again; if so nothing is asked until the server wants it. */
   retries({ status, seconds, message }, tried) {
-    if (![0, 429, 503].includes(status)) return false;
+    if (![0, 429, 503].includes(status) || (status === 0 && tried >= UNANSWERED)) return false;
     const wait = Math.min(LONGEST, Number.isNaN(seconds) ? 2 ** (tried - 1) : Math.max(0.1, seconds));
     this.quietUntil = Math.max(this.quietUntil, performance.now() + 1000 * wait);
     this.reason = status === 0 ? 'The server cannot be reached' : message.replace(/\.$/, '');
@@ -133,7 +136,7 @@ async function once(url, token, signal) {
   let answer;
   let bytes;
   try {
-    answer = await fetch(url, { headers, signal, credentials: 'omit' });
+    answer = await fetch(url, { headers, signal, credentials: 'omit', redirect: token === undefined ? 'follow' : 'error' });
     bytes = new Uint8Array(await answer.arrayBuffer());
   } catch (error) {
     if (signal?.aborted) throw error;

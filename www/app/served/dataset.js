@@ -47,6 +47,7 @@ export class Dataset extends EventTarget {
     this.levels = new Levels(info.width, info.height, info.tile, info.levels, info.origin === 'upper');
     this.loading = new Loading({
       asking,
+      edge: info.tile,
       budget,
       came: (key) => this.came(key),
       failed: (problem, key) => this.failed(problem, key),

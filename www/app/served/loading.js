@@ -19,6 +19,7 @@ export class Loading {
   /**
    * @param {object} parts
    * @param {import('./asking.js').Asking} parts.asking
+   * @param {number} parts.edge pixels along a tile
    * @param {() => number} parts.budget bytes of tiles that may be kept
    * @param {(key: string) => void} parts.came a tile is there
    * @param {(problem: Error, key: string) => void} parts.failed a tile cannot be had; it is not asked for again until {@link retry}
@@ -80,6 +81,9 @@ export class Loading {
     try {
       const { status, bytes } = await this.asking.get(url, ending.signal);
       const tile = status === 204 ? null : await readPng16(bytes);
+      if (tile && (tile.width !== this.edge || tile.height !== this.edge)) {
+        throw new TypeError(`A tile has ${tile.width} × ${tile.height} pixels and not ${this.edge} × ${this.edge}.`);
+      }
       if (ending.signal.aborted) return;
       this.under.delete(key);
       this.keep(key, tile);

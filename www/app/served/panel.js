@@ -6,12 +6,18 @@ import { ION, viewOf } from './address.js';
 /** Requests under way at a time, at most, however many the page would allow: servers count. */
 const MOST = 6;
 
+/** A token as it may be sent (RFC 6750 §2.1). */
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+
+/** What is said while a dataset is opened. */
+export const OPENING = 'Opening the dataset…';
+
 /** A dataset that has changed is opened anew at most this often, in milliseconds. */
 const ANEW = 10_000;
 
 /** What the Stack panel shows of a dataset that a server has, in place of budget, plan and run. */
 export class ServedPanel {
-  /** @param {object} parts `session`, `state`, `layers`, `notice`, `failed`, `budget` (to bytes, throws), `reopen` */
+  /** @param {object} parts `session`, `state`, `layers`, `notice`, `failed`, `budget` (to bytes, throws), `reopen`, `opening` (says what it waits for) */
   constructor(parts) {
     Object.assign(this, parts);
     this.told = '';
@@ -33,7 +39,8 @@ export class ServedPanel {
       budget: () => this.most(),
       waiting: (text) => {
         this.wait = text;
-        this.progress();
+        if (this.session.served) this.progress();
+        else this.opening(text || OPENING);
       },
       permit: (detail) => this.permit(`${root}${name}`, detail),
     };
@@ -155,17 +162,27 @@ export class ServedPanel {
       byId('token').value = '';
       dialog.close();
     };
-    byId('token-give').addEventListener('click', () => give(byId('token').value.trim() || null));
-    byId('token').addEventListener('keydown', (event) => event.key === 'Enter' && give(byId('token').value.trim() || null));
+    const typed = () => {
+      const token = byId('token').value.trim();
+      if (TOKEN.test(token)) give(token);
+      else this.fault(token === '' ? 'Type the token, or cancel.' : 'A token has letters, digits and . _ ~ + / - only.');
+    };
+    byId('token-give').addEventListener('click', typed);
+    byId('token').addEventListener('keydown', (event) => event.key === 'Enter' && typed());
     dialog.addEventListener('close', () => give(null));
+  }
+
+  fault(text) {
+    say(byId('token-fault'), text);
+    byId('token-fault').hidden = text === '';
   }
 
   /** Asks for the token of a dataset. @returns {Promise<string | null>} null when there is none */
   permit(named, detail) {
     say(byId('token-for'), named.replace(/^https?:\/\//, ''));
-    say(byId('token-fault'), detail);
-    byId('token-fault').hidden = detail === '';
-    byId('token-dialog').showModal();
+    this.answer?.(null);
+    this.fault(detail);
+    if (!byId('token-dialog').open) byId('token-dialog').showModal();
     byId('token').focus();
     return new Promise((resolve) => {
       this.answer = resolve;
