@@ -162,7 +162,7 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::Changed`] if it is known to be another version already.
-    pub fn expect(&self, known: &Identity) -> Result<(), Error> {
+    pub fn hold_to(&self, known: &Identity) -> Result<(), Error> {
         self.learn(known)
     }
 

@@ -1,7 +1,7 @@
 //! The Worker: what is deployed, its size, and a run of it on this machine.
 
 use crate::setup::node;
-use crate::{Outcome, demo, place, program, size, wasm};
+use crate::{Outcome, demo, place, program, site, size, wasm};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -44,6 +44,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if options.build {
         return Ok(());
     }
+    // The page that shows the stack.
+    site::build()?;
     let sectile = demo::build_program()?;
     let folder = demo::write(&sectile)?;
     let mut script = program::command("node");

@@ -358,7 +358,7 @@ fn rules(stack: &StackEntry) -> Rules {
         mask: stack
             .mask
             .as_ref()
-            .map_or_else(Meaning::default, |mask| Meaning::Bits(u64::from(mask.bits))),
+            .map_or_else(Meaning::default, |mask| mask.bits),
     }
 }
 

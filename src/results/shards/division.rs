@@ -99,7 +99,14 @@ pub fn divide(
     }
     let mut shards = 1;
     loop {
-        let tried = tried(head, ions, images, limits, shards)?;
+        let tried = match tried(head, ions, images, limits, shards) {
+            // What could be found in a smaller shard takes less.
+            Err(Error::Budget { .. }) if shards < all.min(MOST) => {
+                shards = shards.saturating_mul(2).min(all).min(MOST);
+                continue;
+            }
+            tried => tried?,
+        };
         // How many times too large the largest shard is, in what it is most too large in.
         let over = [
             (tried.requests, limits.requests),

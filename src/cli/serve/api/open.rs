@@ -99,7 +99,7 @@ fn as_found(declared: &Dataset) -> Dataset {
 fn source(entry: &SourceEntry, how: &How<'_>) -> Result<Source, Fault> {
     if entry.remote {
         let source = Source::open(&entry.url, how.options)?;
-        source.expect(&Identity {
+        source.hold_to(&Identity {
             etag: entry.etag.clone(),
             modified: None,
             total: entry.size,
