@@ -215,7 +215,7 @@ describe('the page on datasets of a server', { timeout: 300_000 }, () => {
     assert.match(await text(page, '#token-fault'), /letters, digits/);
     await page.fill('#token', 'wrong');
     await page.click('#token-give');
-    await page.waitForFunction(() => document.querySelector('#token-dialog').open && /another|not the token|token/.test(document.querySelector('#token-fault').textContent) && !/letters/.test(document.querySelector('#token-fault').textContent));
+    await page.waitForFunction(() => document.querySelector('#token-dialog').open && /is not that of this dataset/.test(document.querySelector('#token-fault').textContent));
     await page.fill('#token', TOKEN);
     await page.press('#token', 'Enter');
     await drawn(page);

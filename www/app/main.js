@@ -264,7 +264,7 @@ class Page {
       byId('export').focus();
       return;
     }
-    const part = served && this.part() ? 'the part on screen' : 'the whole layer';
+    const part = served && this.part() ? 'part on screen' : 'whole layer';
     say(byId('fits-what'), served ? `${part}, from the server` : 'values as computed');
     if (served) say(byId('png-step'), `${part}, from the server`);
     else this.describe(plane);

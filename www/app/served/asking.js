@@ -160,8 +160,9 @@ function told(answer, bytes) {
   return new Problem(status, String(said.code ?? ''), sentence(detail ?? `The server answered with status ${status}.`), seconds);
 }
 
+/** With a capital first letter, unless a name stands there, and a full stop. */
 function sentence(text) {
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  const first = /^\S+:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(first) ? first : `${first}.`;
 }
 
