@@ -107,6 +107,13 @@ impl Source {
         })
     }
 
+    /// The same source, which errors call by another name: an address without a query that is a secret.
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
     /// Opens a local file that errors are to call by another name than its path.
     ///
     /// # Errors

@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::fits::Image;
 use crate::fits::hdu::Selection;
 use crate::ion::isotope::Analyzer;
+use crate::results::stack::headers::without_query;
 use crate::stack::mask::Meaning;
 
 pub use entry::BUILT_IN;
@@ -131,6 +132,18 @@ pub struct SourceEntry {
     pub etag: Option<String>,
     /// What its headers say, where that is declared: no header is read then.
     pub image: Option<Image>,
+}
+
+impl SourceEntry {
+    /// What whoever asks may be told of it: the key, or the address without its query, which may hold a signature.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        if self.remote {
+            without_query(&self.url)
+        } else {
+            &self.url
+        }
+    }
 }
 
 /// A dataset that is declared wrongly.

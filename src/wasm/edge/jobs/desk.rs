@@ -448,7 +448,7 @@ impl Desk {
     /// `job` where there is none; `busy-job` where it is not done.
     pub fn file(&self, service: &Service, asking: &Array) -> Result<JsValue, Thrown> {
         let asking = Asking::new(asking);
-        self.document()?;
+        let document = self.document()?;
         let (Why::File(name), Some(at)) = (&self.why, &self.at) else {
             return Err(refused(&Problem::new("internal", "no file is wanted")));
         };
@@ -462,7 +462,7 @@ impl Desk {
             return Err(refused(&Problem::new("job", detail)));
         };
         let request = asking.request();
-        match file::send(&request, name, *size, &file::tag(at, name)) {
+        match file::send(&request, name, *size, &file::tag(document, name)) {
             file::Sending::Reply(reply) => Ok(plain(&service.core.finish(&request, reply))),
             file::Sending::Bytes { head, start, end } => {
                 let sent = plain(&service.core.finish(&request, head));
