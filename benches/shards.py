@@ -2,7 +2,7 @@
 assembling them, beside one run over the same files.
 
     cargo build --release
-    python3 benches/shards.py [--program target/release/sectile] [--exposures 40] [--size 2048] [--shards 12] [--rounds 3]
+    python3 benches/shards.py [--program target/release/sectile] [--exposures 40] [--size 2048] [--shards 12] [--memory 64MiB]
 
 What shards have beyond one run is the overhead: starting, opening the exposures, planning, writing the part.
 """
@@ -36,6 +36,7 @@ def main():
     parser.add_argument("--exposures", type=int, default=40)
     parser.add_argument("--size", type=int, default=2048)
     parser.add_argument("--shards", type=int, default=12)
+    parser.add_argument("--memory", default="64MiB", help="of each process")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", help="where the stack is written; a temporary one if none is given")
     options = parser.parse_args()
@@ -44,11 +45,12 @@ def main():
     try:
         stack = ["--exposures", str(options.exposures), "--size", str(options.size)]
         run(program, folder, "demo-data", ".", *stack)
+        memory = ["--memory", options.memory]
         one, shards, assembled = [], [], []
         for _ in range(options.rounds):
-            one.append(run(program, folder, "median", "exposures.txt", "-o", "one.fits"))
+            one.append(run(program, folder, "median", "exposures.txt", *memory, "-o", "one.fits"))
             which = [f"{number}/{options.shards}" for number in range(1, options.shards + 1)]
-            median = ["median", "exposures.txt", "-o", "out.fits", "--shard"]
+            median = ["median", "exposures.txt", *memory, "-o", "out.fits", "--shard"]
             shards.append(add(run(program, folder, *median, shard) for shard in which))
             assembled.append(run(program, folder, "assemble", "out.fits"))
             assert filecmp.cmp(f"{folder}/one.fits", f"{folder}/out.fits", shallow=False)

@@ -7,6 +7,7 @@
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::float_cmp,
     dead_code,
     reason = "a test; each file uses a part of the cases"
 )]
@@ -187,7 +188,7 @@ fn a_part_depends_on_neither_memory_nor_who_computes_it() {
     let scene = scene(150);
     let description = scene.describe(Depicted::All, 4);
     let wanted = scene.part(&description, 3);
-    let least = (1..).map(|step| step << 17).find(|memory| {
+    let least = (1..=MEMORY >> 17).map(|step| step << 17).find(|memory| {
         let made = part(
             &scene.store,
             &scene.head,

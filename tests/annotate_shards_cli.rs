@@ -126,9 +126,9 @@ fn shards_out_of_order_and_twice_come_to_the_bytes_of_one_run() {
         let running: Vec<Child> = order
             .map(|number| work.start(&out, &format!("{number}/{of}")))
             .collect();
-        running.into_iter().for_each(|child| {
+        for child in running {
             well(child);
-        });
+        }
         let again = work.shard(&out, &last, &["-v", "--memory", memory]);
         assert!(again.stderr.contains("there already"), "{again:?}");
         assert!(!work.out(&out).join("results.csv").exists());

@@ -13,7 +13,7 @@ mod api_answer_cases;
 mod ion_cases;
 
 use api_answer_cases::{Dice, Files, Sample, declared, fits, open, opened, stack};
-use sectile::api::catalog::image_to_json;
+use sectile::api::catalog::{Allow, Catalog, image_to_json};
 use sectile::api::opened::{Opened, Opening, saved};
 use sectile::budget::Budget;
 use sectile::error::Error;
@@ -97,13 +97,86 @@ fn images_of_the_catalog_take_no_read() {
             "{target}"
         );
     }
-    // One of another plane is not believed.
-    let other =
-        with_images(&sample).replace("\"type\":\"stack\"", "\"type\":\"stack\",\"plane\":1");
-    let mut opening = Opening::new(&declared(&other), 1 << 20).unwrap();
-    assert_eq!(opening.pending().count(), 4);
-    assert!(opening.need(0).unwrap().is_some());
-    assert!(matches!(opening.need(4), Err(Error::Parameter { .. })));
+    // One of another plane or HDU is not believed.
+    for member in ["\"plane\":1", "\"hdu\":2", "\"hdu\":\"SCI\""] {
+        let stack = format!("\"type\":\"stack\",{member}");
+        let other = with_images(&sample).replace("\"type\":\"stack\"", &stack);
+        let mut opening = Opening::new(&declared(&other), 1 << 20).unwrap();
+        assert_eq!(opening.pending().count(), 4, "{member}");
+        assert!(opening.need(0).unwrap().is_some());
+        assert!(matches!(opening.need(4), Err(Error::Parameter { .. })));
+    }
+    for member in ["\"hdu\":0", "\"hdu\":\"primary\""] {
+        let stack = format!("\"type\":\"stack\",{member}");
+        let same = with_images(&sample).replace("\"type\":\"stack\"", &stack);
+        let opening = Opening::new(&declared(&same), 1 << 20).unwrap();
+        assert!(opening.is_done(), "{member}");
+    }
+}
+
+#[test]
+fn a_mask_of_the_catalog_is_that_of_the_declared_hdu() {
+    let image = |ver: u32, mask: (u32, &str, u32)| {
+        let at = |hdu: u32, name: &str, ver: u32, bitpix: i32| serde_json::json!({"hdu": hdu, "name": name, "ver": ver, "bitpix": bitpix, "width": 4, "height": 4, "data_at": 2880});
+        let mut image = at(1, "SCI", ver, -32);
+        image["mask"] = at(mask.0, mask.1, mask.2, 16);
+        serde_json::json!({"url": "a.fits", "size": 5760, "image": image})
+    };
+    for (image, mask, serves) in [
+        (image(1, (3, "DQ", 1)), serde_json::json!("DQ"), true),
+        (image(2, (3, "DQ", 2)), serde_json::json!("dq"), true),
+        (image(2, (3, "DQ", 1)), serde_json::json!("DQ"), false),
+        (image(2, (3, "DQ", 1)), serde_json::json!("DQ,1"), true),
+        (image(1, (3, "DQ", 1)), serde_json::json!(3), true),
+        (image(1, (3, "DQ", 1)), serde_json::json!(2), false),
+        (image(1, (3, "DQ", 1)), serde_json::json!("WHT"), false),
+    ] {
+        let stack = serde_json::json!({"type": "stack", "exposures": [image], "hdu": "SCI", "mask": {"hdu": mask}});
+        let opening = Opening::new(&declared(&stack.to_string()), 1 << 20).unwrap();
+        assert_eq!(opening.is_done(), serves, "{stack}");
+    }
+}
+
+#[test]
+fn queries_of_addresses_are_told_to_nobody() {
+    let file = |name: &str, width: u32, unit: &str| {
+        serde_json::json!({
+            "url": format!("https://a.example.org/{name}?sig=SECRET"), "size": 5760, "etag": "\"1\"",
+            "image": {"hdu": 0, "bitpix": -32, "width": width, "height": 4, "data_at": 2880, "unit": unit},
+        })
+    };
+    let catalog = |exposures: serde_json::Value| {
+        let document = serde_json::json!({"sectile": 1, "origins": ["https://a.example.org"], "datasets": {
+            "d": {"type": "stack", "exposures": exposures, "ignore_units": true},
+        }});
+        Catalog::parse(document.to_string().as_bytes(), Allow::default()).unwrap()
+    };
+    let opened = |exposures| {
+        let catalog = catalog(exposures);
+        Opening::new(catalog.dataset("d").unwrap(), 1 << 20)
+            .unwrap()
+            .finish()
+    };
+    let error = opened(serde_json::json!([file("1", 4, "Jy"), file("2", 5, "Jy")])).unwrap_err();
+    let told = error.to_string();
+    assert!(told.starts_with("https://a.example.org/2: "), "{told}");
+    assert!(!told.contains("SECRET"), "{told}");
+    let found = opened(serde_json::json!([file("1", 4, "Jy"), file("2", 4, "mJy")])).unwrap();
+    let Opened::Stack { stack, .. } = &found else {
+        panic!();
+    };
+    let told = stack.warnings.join(" ");
+    assert!(told.contains("org/2") && !told.contains("SECRET"), "{told}");
+    for url in [
+        "https://other.example.org/a?sig=SECRET",
+        "https://a.example.org/a?sig=SECRET#x",
+        "https://a.example.org?sig=SECRET",
+        "https://a_b@a.example.org/?sig=SECRET",
+    ] {
+        let catalog = catalog(serde_json::json!([url]));
+        let reason = &catalog.faulty[0].reason;
+        assert!(!reason.contains("SECRET"), "{reason}");
+    }
 }
 
 #[test]

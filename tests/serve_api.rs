@@ -44,7 +44,7 @@ const ROUTES: [&str; 24] = [
     "/v1/tissue/mz-731.6062.fits?tol=5ppm&norm=tic",
     "/v1/tissue/mz-731.6062/point/3,4",
     "/v1/tissue/mz-731.6062/statistics",
-    "/v1/tissue/spectrum?x=3&y=4",
+    "/v1/tissue/spectrum?x=20&y=20",
     "/v1/tissue/spectrum",
 ];
 
@@ -80,7 +80,11 @@ fn every_answer_is_the_cores_own() {
             if !answer.header("x-upstream-bytes").is_empty() {
                 let is_kept = timing.contains("cache;desc=hit");
                 assert_eq!(is_kept, round == "kept", "{route}: {timing}");
-                assert_eq!(answer.header("x-upstream-bytes") == "0", is_kept, "{route}");
+                let bytes = number(answer.header("x-upstream-bytes"));
+                assert!(
+                    if is_kept { bytes == 0.0 } else { bytes > 0.0 },
+                    "{route}: {bytes}"
+                );
             }
         }
     }

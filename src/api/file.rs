@@ -1,8 +1,8 @@
 //! A result of a job, all of it or a range.
 
-use super::canonical::etag;
+use super::canonical::{digest, etag};
 use super::conditions::{Wanted, lists, wanted};
-use super::job::JobAt;
+use super::jobs::document::Document;
 use super::problem::Problem;
 use super::reply::Reply;
 use super::request::Request;
@@ -23,10 +23,14 @@ pub fn content_type(file: &str) -> Option<&'static str> {
     all.find(|(name, _)| *name == file).map(|(_, kind)| *kind)
 }
 
-/// The entity tag of a result: the job's name is a digest of all that the bytes depend on.
+/// The entity tag of a result.
+///
+/// Of the job's name and of what its parts depend on: a list of molecules may be another one under the same name by the
+/// time that a job is removed and done anew.
 #[must_use]
-pub fn tag(at: &JobAt, file: &str) -> String {
-    etag(&format!("{}/{file}", at.job))
+pub fn tag(document: &Document, file: &str) -> String {
+    let work = digest(&[&document.work], 64);
+    etag(&format!("{}/{file} {work}", document.id))
 }
 
 /// What to send of a file.

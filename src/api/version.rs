@@ -18,7 +18,7 @@ pub struct SourceVersion {
 ///
 /// The first digits of SHA-256 over what the declaration means (not its title, its token or how it is written), over the
 /// name, size and tag of each file in `sources`, in the order of the dataset's own list of files, and over `head`, the
-/// digest of a store's head.
+/// digest of a store's head. Lists of molecules are in it as far as they are declared: by name, size and tag.
 #[must_use]
 pub fn version(dataset: &Dataset, sources: &[SourceVersion], head: Option<&[u8; 32]>) -> String {
     let mut texts = vec!["1".to_owned(), meaning(&dataset.kind)];
@@ -69,7 +69,7 @@ fn meaning(kind: &Kind) -> String {
             let lists: Vec<String> = ions
                 .molecules
                 .iter()
-                .map(|(name, file)| format!("{name}={}", file.url))
+                .map(|(name, file)| format!("{name}={} {:?} {:?}", file.url, file.size, file.etag))
                 .collect();
             format!(
                 "ions analyzer {analyzer} power {:?} molecules {}",

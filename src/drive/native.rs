@@ -107,6 +107,13 @@ impl Source {
         })
     }
 
+    /// The same source, which errors call by another name: an address without a query that is a secret.
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
     /// Opens a local file that errors are to call by another name than its path.
     ///
     /// # Errors
@@ -162,7 +169,7 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::Changed`] if it is known to be another version already.
-    pub fn expect(&self, known: &Identity) -> Result<(), Error> {
+    pub fn hold_to(&self, known: &Identity) -> Result<(), Error> {
         self.learn(known)
     }
 

@@ -302,18 +302,19 @@ impl Selection {
     /// Whether this HDU carries the name or the place asked for; never for the default.
     #[must_use]
     pub fn names(&self, hdu: &Hdu) -> bool {
+        self.is_of(hdu.index, hdu.name.as_deref(), hdu.ver)
+    }
+
+    /// The same of an HDU with this place, EXTNAME and EXTVER.
+    #[must_use]
+    pub fn is_of(&self, index: u32, name: Option<&str>, ver: i64) -> bool {
         match self {
             Self::Default => false,
-            Self::Index(index) => hdu.index == *index,
-            Self::Name(name, ver) => {
-                let alias = hdu.index == 0 && hdu.name.is_none();
-                let own = if alias {
-                    Some("PRIMARY")
-                } else {
-                    hdu.name.as_deref()
-                };
-                own.is_some_and(|own| own.eq_ignore_ascii_case(name))
-                    && ver.is_none_or(|ver| ver == hdu.ver)
+            Self::Index(wanted) => index == *wanted,
+            Self::Name(wanted, version) => {
+                let own = name.or((index == 0).then_some("PRIMARY"));
+                own.is_some_and(|own| own.eq_ignore_ascii_case(wanted))
+                    && version.is_none_or(|version| version == ver)
             }
         }
     }

@@ -121,12 +121,12 @@ const BAD_DATASETS: [(&str, &str); 35] = [
         "`hdu`",
     ),
     (
-        r#"{"type":"stack","exposures":["a.fits"],"mask":{"hdu":"DQ"}}"#,
-        "missing field `bits`",
+        r#"{"type":"stack","exposures":["a.fits"],"mask":{"bits":1}}"#,
+        "missing field `hdu`",
     ),
     (
         r#"{"type":"stack","exposures":["a.fits"],"mask":{"hdu":"DQ","bits":0}}"#,
-        "nothing out",
+        "above 0",
     ),
     (
         r#"{"type":"stack","exposures":["a.fits"],"mask":{"hdu":"DQ","bits":1,"x":1}}"#,

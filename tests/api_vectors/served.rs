@@ -242,9 +242,12 @@ pub(crate) fn caching_depends_on_the_address() {
     let service = service(Limits::default());
     let id = service.id("m13").unwrap().to_owned();
     let versioned = format!("/v1/{id}/info");
+    let tilejson = format!("/v1/{id}/median/tilejson.json");
     for (target, control) in [
         ("/v1/m13/info", "public, max-age=60"),
-        (versioned.as_str(), "public, max-age=31536000, immutable"),
+        // A title, lists and jobs are not in the version.
+        (versioned.as_str(), "public, max-age=60"),
+        (tilejson.as_str(), "public, max-age=60"),
         ("/v1", "public, max-age=60"),
         ("/openapi.json", "public, max-age=60"),
     ] {
@@ -286,6 +289,12 @@ pub(crate) fn caching_depends_on_the_address() {
             assert_eq!(head.header(name), Some(value.as_str()), "{target}: {name}");
         }
     }
+    let beside = format!("/v1/{id}/median/9/9/9.png");
+    let beside = reply(&service, &Request::get(&beside));
+    assert_eq!(
+        (beside.status, beside.header("cache-control")),
+        (204, Some("public, max-age=31536000, immutable"))
+    );
     let options = Request {
         method: "OPTIONS",
         origin: Some("https://page.example"),

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use sectile::api::jobs::effect::Effect;
+use sectile::api::file::tag;
+use sectile::api::jobs::begin::{Wanting, begin};
+use sectile::api::jobs::document::Document;
+use sectile::api::jobs::effect::{Answer, Effect};
 use sectile::api::jobs::held::Held;
 use sectile::api::jobs::keys::Key;
 use sectile::api::jobs::message::{Message, Task};
@@ -41,6 +44,57 @@ fn a_message_of_another_dataset_or_shard_is_let_go_with_a_word() {
             "{effects:?}"
         );
     }
+}
+
+#[test]
+fn a_job_whose_list_was_replaced_is_removed_and_begins_anew() {
+    let world = World::new(r#"{"type":"annotation","molecules":"lipids"}"#, 3);
+    let of_list = |sha: &str| {
+        let old = &world.document;
+        let work = format!(r#"{{"list":{{"sha256":"{sha}"}}}}"#);
+        Document::new(
+            &old.dataset,
+            old.asked.clone(),
+            &old.program,
+            old.estimate,
+            &work,
+        )
+    };
+    let (old, new) = (of_list("aa"), of_list("bb"));
+    assert_eq!(old.id, new.id);
+    assert_ne!(tag(&old, "results.csv"), tag(&new, "results.csv"));
+    let done = Held {
+        done: true,
+        results: vec![("results.csv".to_owned(), 9)],
+        ..begun()
+    };
+    let there = [Effect::Reply(Answer::There)];
+    assert_eq!(begin(&old, Some(&old), &done, Wanting::Job), there);
+    let effects = begin(&new, Some(&old), &done, Wanting::Job);
+    let [Effect::Put { key, .. }, Effect::Delete(keys), Effect::Look] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    let result = Key::Result("results.csv".to_owned());
+    assert_eq!(*key, Key::Cancelled);
+    assert_eq!(keys[..2], [Key::Done, Key::Job]);
+    assert!(keys.contains(&Key::Sent) && keys.contains(&result));
+    let marked = Held {
+        cancelled: true,
+        ..Held::default()
+    };
+    let effects = begin(&new, None, &marked, Wanting::Job);
+    assert_eq!(
+        effects,
+        [Effect::Delete(vec![Key::Cancelled]), Effect::Look]
+    );
+    let effects = begin(&new, None, &Held::default(), Wanting::Job);
+    let document = Effect::Put {
+        key: Key::Job,
+        body: new.to_json(),
+        fresh: true,
+    };
+    assert_eq!(effects[0], document);
+    assert_eq!(effects.last(), Some(&Effect::Reply(Answer::Begun)));
 }
 
 #[test]

@@ -95,7 +95,7 @@ proptest! {
         let failed = world.names().iter().any(|name| name.starts_with("failed/"));
         if failed || !world.names().contains(&"done.json".to_owned()) {
             // The one who asked was stopped, or work was given up: asking again mends it.
-            world.ask(Why::Post);
+            world.ask(&Why::Post);
         }
         let mut names = world.names();
         if !names.contains(&"sent".to_owned()) {
@@ -103,7 +103,7 @@ proptest! {
             names.push("sent".to_owned());
         }
         prop_assert_eq!(names, finished(asked));
-        prop_assert_eq!(world.ask(Why::Post), Answer::There);
+        prop_assert_eq!(world.ask(&Why::Post), Answer::There);
     }
 
     /// Removed in the middle of anything, nothing is left behind once all have noticed.
@@ -128,8 +128,8 @@ proptest! {
         world.calm();
         world.hosts.clear();
         prop_assert_eq!(world.names(), Vec::<String>::new());
-        prop_assert_eq!(world.ask(Why::Delete), Answer::Unknown);
-        prop_assert_eq!(world.ask(Why::Post), Answer::Begun);
+        prop_assert_eq!(world.ask(&Why::Delete), Answer::Unknown);
+        prop_assert_eq!(world.ask(&Why::Post), Answer::Begun);
         prop_assert_eq!(world.names().len(), if median { 5 } else { 6 });
     }
 
@@ -168,7 +168,7 @@ proptest! {
         }
         // The weather clears, and whoever asks again gets the results.
         world.weather = super::world::Weather::default();
-        prop_assert_eq!(world.ask(Why::Post), Answer::Begun);
+        prop_assert_eq!(world.ask(&Why::Post), Answer::Begun);
         prop_assert_eq!(world.names(), finished(ANNOTATION));
     }
 }
@@ -176,7 +176,7 @@ proptest! {
 #[test]
 fn an_undisturbed_job_computes_each_shard_once() {
     let mut world = World::new(MEDIAN, 12);
-    assert_eq!(world.ask(Why::Post), Answer::Begun);
+    assert_eq!(world.ask(&Why::Post), Answer::Begun);
     assert_eq!(world.names(), finished(MEDIAN));
     assert_eq!(world.computed, 13, "12 shards and the assembly");
 }
@@ -186,7 +186,7 @@ fn a_failure_in_passing_is_tried_again() {
     let mut world = World::new(MEDIAN, 3);
     world.weather.passing.insert(Task::Shard(2), TRIES - 1);
     world.weather.passing.insert(Task::Assemble, TRIES - 1);
-    world.ask(Why::Post);
+    world.ask(&Why::Post);
     assert_eq!(world.names(), finished(MEDIAN));
 }
 
@@ -194,7 +194,7 @@ fn a_failure_in_passing_is_tried_again() {
 fn an_assembly_that_fails_is_made_anew_from_its_parts_on() {
     let mut world = World::new(MEDIAN, 3);
     world.weather.bad.insert(Task::Assemble);
-    world.ask(Why::Post);
+    world.ask(&Why::Post);
     let names = world.names();
     assert!(
         names.contains(&"failed/assembly.json".to_owned()),
@@ -203,7 +203,7 @@ fn an_assembly_that_fails_is_made_anew_from_its_parts_on() {
     assert!(names.contains(&"parts/00003".to_owned()), "{names:?}");
     world.weather.bad.clear();
     let before = world.computed;
-    assert_eq!(world.ask(Why::Post), Answer::Begun);
+    assert_eq!(world.ask(&Why::Post), Answer::Begun);
     assert_eq!(world.names(), finished(MEDIAN));
     assert_eq!(world.computed - before, 4);
 }

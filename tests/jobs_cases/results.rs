@@ -24,7 +24,7 @@ const HEIGHT: u32 = 90;
 const MEMORY: u64 = 32 << 20;
 
 struct Files {
-    files: Vec<Vec<u8>>,
+    bodies: Vec<Vec<u8>>,
     catalog: Catalog,
     opened: Opened,
 }
@@ -85,7 +85,7 @@ fn files() -> Files {
             pyramid: None,
             sources: (0..3).map(seen).collect(),
         },
-        files,
+        bodies: files,
     }
 }
 
@@ -126,12 +126,12 @@ fn part(files: &Files, document: &Document, number: u32) -> Vec<u8> {
                 .map(|read| read.range.clone())
                 .enumerate()
             {
-                let body = &files.files[fetch.source as usize];
+                let body = &files.bodies[fetch.source as usize];
                 let body = &body
                     [usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
                 shard
                     .feed(fetch.slot, read, 0, body.len(), |place| {
-                        place.copy_from_slice(body)
+                        place.copy_from_slice(body);
                     })
                     .unwrap();
             }

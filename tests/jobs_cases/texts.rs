@@ -169,6 +169,26 @@ fn keys_come_back_and_strangers_are_none() {
 }
 
 #[test]
+fn a_stated_charge_is_kept_however_the_modifier_is_spelled() {
+    let canonical = |adduct: &str| {
+        let text =
+            format!(r#"{{"type":"annotation","molecules":"lipids","adducts":["{adduct}"]}}"#);
+        asked(&text).canonical()
+    };
+    for (given, kept) in [
+        ("[M+K-H]+", "[M+K-H]+"),
+        ("[M+K-H]1+", "[M+K-H]+"),
+        ("[M-H2O+H]+", "[M-H2O+H]+"),
+        ("[M]-", "[M]-"),
+        ("+K-H", "+K-H"),
+    ] {
+        let text = canonical(given);
+        assert!(text.contains(&format!("[\"{kept}\"]")), "{given}: {text}");
+        assert_eq!(canonical(kept), text);
+    }
+}
+
+#[test]
 fn documents_come_back_and_damaged_ones_are_refused() {
     let estimate = Estimate {
         shards: 12,

@@ -257,10 +257,14 @@ impl World {
     }
 
     /// Asks for the job and lets everything run out; the answer.
-    pub(super) fn ask(&mut self, why: Why) -> Answer {
+    pub(super) fn ask(&mut self, why: &Why) -> Answer {
         self.start(why.clone());
         self.calm();
-        let host = self.hosts.iter().rposition(|host| host.why == why).unwrap();
+        let host = self
+            .hosts
+            .iter()
+            .rposition(|host| host.why == *why)
+            .unwrap();
         let answer = self.hosts[host].answer.unwrap();
         self.hosts.clear();
         answer

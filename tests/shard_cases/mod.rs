@@ -132,10 +132,10 @@ pub(crate) fn one_run(files: &Files, wish: &Wish) -> Vec<u8> {
                     };
                     match section.values {
                         Values::F32(values) => {
-                            put(layout.value_at(x, y), &values[from].to_be_bytes())
+                            put(layout.value_at(x, y), &values[from].to_be_bytes());
                         }
                         Values::F64(values) => {
-                            put(layout.value_at(x, y), &values[from].to_be_bytes())
+                            put(layout.value_at(x, y), &values[from].to_be_bytes());
                         }
                     }
                     put(layout.count_at(x, y), &section.count[from].to_be_bytes());

@@ -98,7 +98,8 @@ function isOutage(error) {
 export class OriginSource extends FetchSource {
   /** @param {unknown} bucket not needed @param {string} url @param {object} known */
   constructor(bucket, url, known) {
-    super(url);
+    // A query may be a signature: errors are told to whoever asks.
+    super(url, { name: url.split(/[?#]/)[0] });
     this.known = known;
     this.patience = PATIENCE;
   }
@@ -110,6 +111,6 @@ export class OriginSource extends FetchSource {
     const refusal = status >= 300 && status < 400 ? 'redirects, which are not followed' : status === 200 ? 'has no ranges' : undefined;
     if (!refusal) return response;
     await response.body?.cancel();
-    throw Object.assign(new CoreError('http', `${this.url}: the server answered ${status}: it ${refusal}`), { status });
+    throw Object.assign(new CoreError('http', `${this.key}: the server answered ${status}: it ${refusal}`), { status });
   }
 }

@@ -74,7 +74,8 @@ pub(crate) fn check(address: &str) -> Outcome {
     run.arg(place::root().join("tests/openapi/schemathesis.toml"));
     run.arg("run").arg(format!("{address}/openapi.json"));
     run.args(["--checks", "all", "--seed", SEED]);
-    run.args(["--max-examples", CASES, "--workers", "2"]);
+    // One at a time: Python 3.11 loses count of how deep its parser is when threads share it.
+    run.args(["--max-examples", CASES, "--workers", "1"]);
     run.args(["--request-timeout", "30"]);
     program::run(&mut run)
 }

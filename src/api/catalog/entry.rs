@@ -10,6 +10,7 @@ use super::{Dataset, IonsEntry, Kind, MaskEntry, SourceEntry, StackEntry, Token}
 use crate::api::route::is_name;
 use crate::fits::hdu::Selection;
 use crate::ion::isotope::{Analyzer, Instrument};
+use crate::stack::mask::Meaning;
 use crate::stack::median::MOST_EXPOSURES;
 
 /// The name of the list that comes with the program.
@@ -40,7 +41,8 @@ struct Stack {
 #[serde(deny_unknown_fields)]
 struct Mask {
     hdu: Value,
-    bits: u32,
+    #[serde(default)]
+    bits: Meaning,
 }
 
 #[derive(Deserialize)]
@@ -98,10 +100,7 @@ fn stack(name: &str, stack: Stack, origins: &[Origin]) -> Result<Dataset, String
     let mask = stack.mask.map(|mask| {
         let mask: Mask = members(&mask).map_err(|why| format!("`mask`: {why}"))?;
         let hdu = hdu("mask.hdu", &mask.hdu)?;
-        if mask.bits == 0 {
-            return Err("`mask.bits` is 0, which leaves nothing out".to_owned());
-        }
-        Ok(MaskEntry {
+        Ok::<_, String>(MaskEntry {
             hdu,
             bits: mask.bits,
         })

@@ -26,6 +26,8 @@ use crate::error::{Error, Result};
 use crate::fits::Image;
 use crate::fits::hdu::Selection;
 use crate::ion::isotope::Analyzer;
+use crate::results::stack::headers::without_query;
+use crate::stack::mask::Meaning;
 
 pub use entry::BUILT_IN;
 pub use image::{from_json as image_from_json, to_json as image_to_json};
@@ -95,13 +97,13 @@ pub struct StackEntry {
     pub pyramid: Option<SourceEntry>,
 }
 
-/// Pixels that are left out: those whose value in another HDU has one of these bits.
+/// Pixels that are left out: those that another HDU flags, or gives no weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskEntry {
     /// The HDU of the same file.
     pub hdu: Selection,
-    /// The bits.
-    pub bits: u32,
+    /// What it says of a pixel that is left out; bit 0 where the catalog does not say.
+    pub bits: Meaning,
 }
 
 /// A declared dataset of ions.
@@ -130,6 +132,18 @@ pub struct SourceEntry {
     pub etag: Option<String>,
     /// What its headers say, where that is declared: no header is read then.
     pub image: Option<Image>,
+}
+
+impl SourceEntry {
+    /// What whoever asks may be told of it: the key, or the address without its query, which may hold a signature.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        if self.remote {
+            without_query(&self.url)
+        } else {
+            &self.url
+        }
+    }
 }
 
 /// A dataset that is declared wrongly.

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::entry::members;
 use super::url::Origin;
 use super::{SourceEntry, image};
+use crate::results::stack::headers::without_query;
 
 /// The largest size that every reader of JSON holds exactly.
 const LARGEST: u64 = 1 << 53;
@@ -49,7 +50,7 @@ pub(super) fn read(value: &Value, origins: &[Origin]) -> Result<SourceEntry, Str
             let size = written
                 .size
                 .ok_or("`image` without `size` cannot be checked")?;
-            Some(image::from_json(value, &written.url, size)?)
+            Some(image::from_json(value, without_query(&written.url), size)?)
         }
     };
     Ok(SourceEntry {
@@ -62,17 +63,19 @@ pub(super) fn read(value: &Value, origins: &[Origin]) -> Result<SourceEntry, Str
 }
 
 fn address(url: &str, origins: &[Origin]) -> Result<(), String> {
-    let (origin, rest) = Origin::split(url).map_err(|why| format!("{url:?}: {why}"))?;
+    // Everybody may read why a dataset is faulty, and a query may hold a signature.
+    let shown = without_query(url);
+    let (origin, rest) = Origin::split(url).map_err(|why| format!("{shown:?}: {why}"))?;
     if rest.contains('#') {
-        return Err(format!("{url:?}: a file is named without a #"));
+        return Err(format!("{shown:?}: a file is named without a #"));
     }
     let path = rest.split('?').next().unwrap_or("");
     if !path.starts_with('/') {
-        return Err(format!("{url:?}: the path of a file is missing"));
+        return Err(format!("{shown:?}: the path of a file is missing"));
     }
     if !origins.contains(&origin) {
         return Err(format!(
-            "{url:?}: {origin} is not among the origins of this catalog"
+            "{shown:?}: {origin} is not among the origins of this catalog"
         ));
     }
     Ok(())

@@ -142,7 +142,7 @@ impl Asked {
         // The spelling of a modifier must not make another job.
         for texts in [&mut annotation.adducts, &mut annotation.neutral_losses] {
             for text in texts.iter_mut() {
-                *text = modifier(text)?.to_string();
+                *text = spelled(&modifier(text)?);
             }
         }
         let scoring: Scoring = annotation.scoring.parse()?;
@@ -302,6 +302,15 @@ fn targets(losses: &[Modifier], adducts: &[Modifier]) -> Result<Vec<Modifier>> {
         }
     }
     Ok(targets)
+}
+
+/// One way to write a modifier, which says its charge where that is stated.
+fn spelled(modifier: &Modifier) -> String {
+    let has_adduct = modifier.adduct().parts().next().is_some();
+    match modifier.charge().filter(|_| has_adduct) {
+        Some(charge) => format!("[M{modifier}]{}", if charge < 0 { '-' } else { '+' }),
+        None => modifier.to_string(),
+    }
 }
 
 fn modifier(text: &str) -> Result<Modifier> {

@@ -206,7 +206,7 @@ impl MedianAssembly {
                     };
                 }
                 Step::File { .. } => {
-                    if let Some(came) = self.file()? {
+                    if let Some(came) = self.file() {
                         return Ok(came);
                     }
                     let pyramid = self.pyramid()?;
@@ -237,7 +237,7 @@ impl MedianAssembly {
     }
 
     /// The next bytes of the FITS file, or what they are copied from; `None` when all are out.
-    fn file(&mut self) -> Result<Option<Came>> {
+    fn file(&mut self) -> Option<Came> {
         let Step::File {
             pieces,
             piece,
@@ -245,16 +245,16 @@ impl MedianAssembly {
             sum,
         } = &mut self.step
         else {
-            return Ok(None);
+            return None;
         };
         if std::mem::take(&mut self.came) {
-            return Ok(Some(Came::Put("median.fits")));
+            return Some(Came::Put("median.fits"));
         }
         if piece.is_none() {
             *piece = pieces.next();
             (*at, *sum) = (0, Sum::default());
         }
-        Ok(match piece {
+        match piece {
             None => None,
             Some(Piece::Bytes(bytes)) => {
                 self.out = std::mem::take(bytes);
@@ -265,7 +265,7 @@ impl MedianAssembly {
                 let start = range.start + *at;
                 Some(Came::Need(*part + 1, start..range.end.min(start + READ)))
             }
-        })
+        }
     }
 
     fn feed(&mut self, part: u32, at: u64, bytes: &[u8], total: u64) -> Result<()> {

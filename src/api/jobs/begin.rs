@@ -24,6 +24,7 @@ pub enum Wanting {
 /// (limits may have been others when it began).
 ///
 /// A job that is there is left alone, but what was given up is tried again, and so is a beginning that was broken off.
+/// Where its list of molecules has been replaced under the same name, all of it is removed, and it begins anew.
 #[must_use]
 pub fn begin(
     planned: &Document,
@@ -38,6 +39,9 @@ pub fn begin(
     let Some(document) = found.filter(|_| held.job) else {
         return create(planned, held);
     };
+    if document.list() != planned.list() {
+        return removal(held).unwrap_or_else(|| vec![Effect::Look]);
+    }
     if held.done {
         return vec![Effect::Reply(Answer::There)];
     }

@@ -132,6 +132,16 @@ impl Document {
         Ok(read)
     }
 
+    /// SHA-256 of the list of an annotation, as its [`work`](Self::work) has it: the id has the list's name only.
+    #[must_use]
+    pub fn list(&self) -> Option<String> {
+        if !matches!(self.asked, Asked::Annotation(_)) {
+            return None;
+        }
+        let work: Value = serde_json::from_str(&self.work).ok()?;
+        Some(work.get("list")?.get("sha256")?.as_str()?.to_owned())
+    }
+
     /// The dataset's name, without its version.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -20,6 +20,10 @@ pub struct Spent {
 ///
 /// Some 50 bytes a shard.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says that one key is there, and any of them may be"
+)]
 pub struct Held {
     /// `job.json` is there.
     pub job: bool,

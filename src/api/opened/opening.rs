@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::fits::Image;
 use crate::fits::card::CARD;
+use crate::fits::hdu::Selection;
 use crate::fits::walk::Walk;
 use crate::ion::isotope::{Analyzer, Instrument, USUAL_POWER, stated_power};
 use crate::job::{Machine, Step};
@@ -312,7 +313,7 @@ impl Opening {
     fn name(&self, source: u32) -> Result<&str> {
         let entry = files(&self.kind).nth(source as usize);
         entry
-            .map(|entry| entry.url.as_str())
+            .map(SourceEntry::shown)
             .ok_or_else(|| Error::Parameter {
                 name: "source",
                 what: format!("there is no source {source}"),
@@ -330,14 +331,25 @@ fn walk(name: &str, stack: &StackEntry) -> Walk {
 }
 
 /// Whether an image of the catalog is what a walk would find: it may have been written before the dataset had a mask, or
-/// of another plane.
+/// of another plane or HDU.
 pub(super) fn serves(image: &Image, kind: &Kind) -> bool {
-    match kind {
-        Kind::Stack(stack) => {
-            image.plane == stack.plane && image.mask.is_some() == stack.mask.is_some()
+    let Kind::Stack(stack) = kind else {
+        return false;
+    };
+    let is_meant = |selection: &Selection, image: &Image| {
+        *selection == Selection::Default
+            || selection.is_of(image.hdu, image.name.as_deref(), image.ver)
+    };
+    let mask = match (&stack.mask, image.mask.as_deref()) {
+        (None, None) => true,
+        (Some(entry), Some(mask)) => {
+            // A name alone means the HDU of the image's own EXTVER.
+            let by_name = matches!(entry.hdu, Selection::Name(_, None));
+            is_meant(&entry.hdu, mask) && (!by_name || mask.ver == image.ver)
         }
-        Kind::Ions(_) => false,
-    }
+        _ => false,
+    };
+    image.plane == stack.plane && is_meant(&stack.hdu, image) && mask
 }
 
 /// The header among the first bytes of a file, up to the block that ends it; cards are ASCII.
@@ -358,7 +370,7 @@ fn rules(stack: &StackEntry) -> Rules {
         mask: stack
             .mask
             .as_ref()
-            .map_or_else(Meaning::default, |mask| Meaning::Bits(u64::from(mask.bits))),
+            .map_or_else(Meaning::default, |mask| mask.bits),
     }
 }
 

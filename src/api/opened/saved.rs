@@ -141,12 +141,12 @@ pub fn restore(dataset: &Dataset, bytes: &[u8], memory: u64) -> Result<Opened> {
             || declared.size.is_some_and(|size| size != source.size)
             || differs(&declared.etag, &source.etag)
         {
-            return Err(wrong(format!("{:?} is not as declared", source.url)));
+            return Err(wrong(format!("{:?} is not as declared", declared.shown())));
         }
-        let image = image_from_json(&source.image, &source.url, source.size)
-            .map_err(|why| wrong(format!("{:?}: {why}", source.url)))?;
+        let image = image_from_json(&source.image, declared.shown(), source.size)
+            .map_err(|why| wrong(format!("{:?}: {why}", declared.shown())))?;
         if !serves(&image, &dataset.kind) {
-            return Err(wrong(format!("{:?}: another plane or mask", source.url)));
+            return Err(wrong(format!("{:?}: another plane, HDU or mask", declared.shown())));
         }
         let seen = SourceVersion {
             size: Some(source.size),
@@ -163,14 +163,14 @@ pub fn restore(dataset: &Dataset, bytes: &[u8], memory: u64) -> Result<Opened> {
     let pyramid = match (written.pyramid, &entry.pyramid) {
         (None, None) => None,
         (Some(found), Some(declared)) => {
-            let cubes = Cubes::read(&declared.url, found.head.as_bytes())?;
+            let cubes = Cubes::read(declared.shown(), found.head.as_bytes())?;
             sources.push(SourceVersion {
                 size: Some(cubes.total()),
                 etag: found.etag,
                 modified: found.modified,
             });
             Some(Pyramid {
-                file: declared.url.clone(),
+                file: declared.shown().to_owned(),
                 cubes,
                 head: found.head,
             })

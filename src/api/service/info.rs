@@ -37,7 +37,7 @@ impl Service {
         });
         match (&open.opened, &declared.kind) {
             (Opened::Stack { stack, .. }, Kind::Stack(entry)) => {
-                let names: Vec<&str> = entry.exposures.iter().map(shown).collect();
+                let names: Vec<&str> = entry.exposures.iter().map(SourceEntry::shown).collect();
                 of_stack(&mut info, stack, &names);
                 info["masked"] = json!(entry.mask.is_some());
             }
@@ -137,12 +137,4 @@ fn of_ions(info: &mut Value, head: &Head) {
     info["layers"] = json!(["mz-{mz}", "{formula}{modifier}"]);
     info["norms"] = json!(Normalise::ALL.map(Normalise::name));
     info["warnings"] = json!(meta.warnings);
-}
-
-/// A file's name without a query, which may hold a signature.
-fn shown(file: &SourceEntry) -> &str {
-    if !file.remote {
-        return &file.url;
-    }
-    file.url.split('?').next().unwrap_or(&file.url)
 }

@@ -403,8 +403,8 @@ fn has_pyramid(opened: &Opened) -> bool {
 fn freshness(dataset: &DatasetRef, route: &Route) -> Freshness {
     match route {
         Route::JobNew | Route::JobOf { .. } => Freshness::Never,
-        // A job can be removed, and be done anew.
-        Route::JobFile { .. } => Freshness::Minute,
+        // A job can be removed, and be done anew; a title, lists and jobs are declared anew without another version.
+        Route::JobFile { .. } | Route::Info | Route::TileJson { .. } => Freshness::Minute,
         _ if dataset.version.is_some() => Freshness::Immutable,
         _ => Freshness::Minute,
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use sectile::fits::hdu::Selection;
+use sectile::stack::mask::Meaning;
 
 /// Arguments of `sectile serve`.
 #[derive(Debug, Args)]
@@ -114,9 +115,10 @@ pub struct Catalog {
     /// Leave out pixels of the stacks that this HDU of each exposure's own file flags, such as DQ.
     #[arg(long, value_name = "HDU")]
     pub mask: Option<Selection>,
-    /// Which pixels the mask leaves out: those with one of these bits.
-    #[arg(long, value_name = "BITS", default_value_t = 1, requires = "mask", value_parser = clap::value_parser!(u32).range(1..))]
-    pub mask_bits: u32,
+    /// Which pixels the mask leaves out: those with one of these bits (1, 0x11, 1+16; 1 is
+    /// `DO_NOT_USE`), with `any` bit, or with `zero` where it is a weight.
+    #[arg(long, value_name = "BITS", default_value_t, requires = "mask")]
+    pub mask_bits: Meaning,
     /// The pyramid of a stack's median that `sectile median --pyramid` wrote: coarse tiles come from it.
     #[arg(long = "pyramid", value_name = "NAME=FILE", value_parser = parse_named)]
     pub pyramids: Vec<Named>,

@@ -98,8 +98,8 @@ fn as_found(declared: &Dataset) -> Dataset {
 /// A file below the folder, or one of another server.
 fn source(entry: &SourceEntry, how: &How<'_>) -> Result<Source, Fault> {
     if entry.remote {
-        let source = Source::open(&entry.url, how.options)?;
-        source.expect(&Identity {
+        let source = Source::open(&entry.url, how.options)?.called(entry.shown());
+        source.hold_to(&Identity {
             etag: entry.etag.clone(),
             modified: None,
             total: entry.size,

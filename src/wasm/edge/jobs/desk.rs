@@ -8,6 +8,7 @@ use super::assembly::Assembly;
 use super::list::List;
 use super::shard::Shard;
 use crate::api::job::{JobAsk, JobAt, NewJob};
+use crate::api::jobs::ask::{Asked as JobAsked, MedianAsked};
 use crate::api::jobs::begin::{Wanting, begin, remove};
 use crate::api::jobs::document::Document;
 use crate::api::jobs::effect::Effect;
@@ -93,7 +94,6 @@ impl Desk {
 
     /// The open dataset that the job is over, refused where it is another version by now.
     fn opened<'s>(
-        &self,
         service: &'s Core,
         document: &Document,
     ) -> Result<&'s crate::api::opened::Opened, Thrown> {
@@ -143,6 +143,10 @@ impl Service {
 
     /// A desk for a message of the queue, as JSON; `dead` if it has failed too often.
     #[must_use]
+    #[expect(
+        clippy::unused_self,
+        reason = "JavaScript has every desk from its service"
+    )]
     pub fn message(&self, text: &str, dead: bool) -> Desk {
         let read = serde_json::from_str(text).map_err(|fault| fault.to_string());
         match read.and_then(|value| Message::parse(&value)) {
@@ -156,11 +160,7 @@ impl Service {
                 Desk::new(why, None, job)
             }
             Err(why) => {
-                let none = Id::new(
-                    "",
-                    &crate::api::jobs::ask::Asked::Median(Default::default()),
-                    "",
-                );
+                let none = Id::new("", &JobAsked::Median(MedianAsked::default()), "");
                 Desk::new(Why::Poison(why), None, none)
             }
         }
@@ -236,12 +236,11 @@ impl Desk {
     /// A list that is not declared any more.
     pub fn list(&self, service: &Service) -> Result<Option<List>, Thrown> {
         let memory = plan::of_shards(service.core.limits()).memory;
-        let (dataset, asked) = match &self.why {
-            Why::New(new, _) => (new.at.dataset.as_str(), &new.asked),
-            _ => {
-                let document = self.document()?;
-                (document.name(), &document.asked)
-            }
+        let (dataset, asked) = if let Why::New(new, _) = &self.why {
+            (new.at.dataset.as_str(), &new.asked)
+        } else {
+            let document = self.document()?;
+            (document.name(), &document.asked)
         };
         List::of(&service.core, dataset, asked, memory)
     }
@@ -382,7 +381,7 @@ impl Desk {
     /// A dataset or a list that is not the job's any more; `budget`.
     pub fn shard(&self, service: &Service, list: Option<List>) -> Result<Shard, Thrown> {
         let document = self.document()?;
-        let opened = self.opened(&service.core, document)?;
+        let opened = Self::opened(&service.core, document)?;
         let mut list = list;
         let list = list.as_mut().map(List::core).transpose()?;
         let number = match self.message().map(|message| message.task) {
@@ -449,7 +448,7 @@ impl Desk {
     /// `job` where there is none; `busy-job` where it is not done.
     pub fn file(&self, service: &Service, asking: &Array) -> Result<JsValue, Thrown> {
         let asking = Asking::new(asking);
-        self.document()?;
+        let document = self.document()?;
         let (Why::File(name), Some(at)) = (&self.why, &self.at) else {
             return Err(refused(&Problem::new("internal", "no file is wanted")));
         };
@@ -463,7 +462,7 @@ impl Desk {
             return Err(refused(&Problem::new("job", detail)));
         };
         let request = asking.request();
-        match file::send(&request, name, *size, &file::tag(at, name)) {
+        match file::send(&request, name, *size, &file::tag(document, name)) {
             file::Sending::Reply(reply) => Ok(plain(&service.core.finish(&request, reply))),
             file::Sending::Bytes { head, start, end } => {
                 let sent = plain(&service.core.finish(&request, head));

@@ -50,7 +50,7 @@ impl List {
             return Err(refused(&Problem::new("job", detail)));
         };
         Ok(Some(Self {
-            reading: Some(ListReading::new(&entry.url, memory)),
+            reading: Some(ListReading::new(entry.shown(), memory)),
             entry: Some(entry.clone()),
             core: None,
         }))
