@@ -321,6 +321,8 @@ test('a description that is damaged can be removed, and is made anew', () => wit
     const told = await worker.ask(began.location);
     assert.ok(told.status >= 400, 'it says so');
     assert.match((await told.json()).detail, /DELETE/);
+    // Where it still says whose it is, it is nobody else's.
+    if (damage.includes('demo@')) assert.equal((await worker.ask(began.location.replace('/demo/', '/masked/'), { method: 'DELETE' })).status, 404);
     // Its messages find nothing to do; they may come again, and do no harm.
     await deliver(worker, began, 3);
     assert.equal((await worker.ask(began.location, { method: 'DELETE' })).status, 204, damage);
