@@ -21,7 +21,7 @@ console.log(`
   A tile of its median:       ${worker.base}/v1/${named('demo')}/median/0/0/0.png
   The tissue, described:      ${worker.base}/v1/tissue/info
   An ion image:               ${worker.base}/v1/${named('tissue')}/mz-788.6164.png
-  The stack in the page:      ${pages.base}#dataset=${encodeURIComponent(`${worker.base}/v1/demo`)}
+  The stack in the page:      ${pages.base}#src=${worker.base}/v1/demo
   Ctrl-C ends it.
 `);
 for (const signal of ['SIGINT', 'SIGTERM']) {

@@ -385,6 +385,40 @@ describe('view in Chromium', { timeout: 120_000 }, () => {
     }
   });
 
+  test('a code may stand for a square of pixels, counted from the top left corner', async () => {
+    // 5 x 7 pixels in cells of 4: 2 x 2 cells, those of the lower row and the right column cut off.
+    const found = await page.evaluate(() => [false, true].map((down) => {
+      const rows = [[65535, 32768], [16384, 1]];
+      const source = { width: 5, height: 7, down, cell: 4, read(x0, y0, w, h, out) {
+        for (let k = 0; k < w * h; k += 1) {
+          const row = y0 + Math.floor(k / w);
+          out[k] = rows[down ? row : 1 - row][x0 + (k % w)];
+        }
+      } };
+      view.show(source);
+      view.transfer(1, 65535, 'linear');
+      view.move((camera) => {
+        camera.zoomTo(20);
+        camera.centre(2.5, 3.5);
+      });
+      const at = (x, top) => {
+        const y = down ? top : 6 - top;
+        const [sx, sy] = view.camera.toScreen(x + 0.5, y + 0.5);
+        return [view.colourAt(sx, sy)[0], view.codeAt(x, y)];
+      };
+      const corner = view.camera.toScreen(5.5, 0.5);
+      const below = view.camera.toScreen(0.5, down ? 7.5 : -0.5);
+      const seen = [at(0, 0), at(3, 3), at(4, 0), at(4, 3), at(0, 4), at(3, 6), at(4, 6), [view.colourAt(...corner)[3], view.colourAt(...below)[3]]];
+      source.cell = 1;
+      source.read = (x0, y0, w, h, out) => out.fill(65535);
+      view.invalidate();
+      seen.push([view.colourAt(...view.camera.toScreen(4.5, 6.5))[0], view.codeAt(4, 6)]);
+      return seen;
+    }));
+    const [a, b, c, d] = [[255, 65535], [128, 32768], [63, 16384], [0, 1]];
+    for (const seen of found) assert.deepEqual(seen, [a, a, b, b, c, c, d, [0, 0], [255, 65535]]);
+  });
+
   test('after small planes the large image is whole again', async () => {
     const wrongNow = await page.evaluate(() => {
       view.show({

@@ -78,6 +78,8 @@ export class Display {
     const { lim, lo, hi } = this.state();
     if (plane.name === 'count') return this.countLimits ?? { lo: 0, hi: this.exposures };
     if (lim === 'user') return { lo, hi };
+    const told = plane.limitsBy?.(lim);
+    if (told) return told;
     if (lim === 'minmax' || samples.length === 0) return { lo: plane.range.min, hi: plane.range.max };
     if (lim === 'zscale') {
       try {

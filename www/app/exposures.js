@@ -105,6 +105,7 @@ function shape(info) {
 
 /** HDU and unit: SCI · MJy/sr. */
 function kind(info) {
+  if (info.hdu === undefined) return info.unit ?? '';
   const hdu = info.extname ? `${info.extname}${info.extver > 1 ? `,${info.extver}` : ''}` : `HDU ${info.hdu}`;
   return info.unit ? `${hdu} · ${info.unit}` : hdu;
 }

@@ -1,8 +1,8 @@
-import { byId, make, Notice, say } from './dom.js';
+import { byId, download, make, Notice, say } from './dom.js';
 import { Colorbar } from './colorbar.js';
 import { Controls } from './controls.js';
 import { Display } from './display.js';
-import { exportFits, exportPng } from './export.js';
+import { exportFits, exportName, exportPng } from './export.js';
 import { formatValue } from './format.js';
 import { Histogram } from './histogram.js';
 import { watchKeys } from './keys.js';
@@ -59,8 +59,8 @@ class Page {
         [...['x', 'y', 'value', 'count', 'sky', 'degrees'].map((name) => [name, byId(`read-${name}`)]), ['spoken', byId('spoken')], ['cursor', byId('cursor')]],
       ),
       layer: () => this.display.plane,
-      counts: () => this.session.planes.get('count'),
-      sky: async (x, y) => (this.session.compute && this.session.stack?.hasSky ? this.session.compute.sky(x, y) : null),
+      counts: () => (this.session.served ? { valueAt: (x, y) => this.display.plane?.points.get(`${x},${y}`)?.count } : this.session.planes.get('count')),
+      sky: (x, y) => this.sky(x, y),
     });
     this.layers.label();
   }
@@ -101,6 +101,13 @@ class Page {
     this.connectExport();
     for (const tab of ['stack', 'display']) click(`tab-${tab}`, () => this.tab(tab));
     addEventListener('hashchange', () => this.follow());
+  }
+
+  /** The position of a pixel: by the core from the headers, or as the server of a dataset tells it. */
+  async sky(x, y) {
+    const { served, compute, stack } = this.session;
+    if (served) return (this.display.plane && (await served.point(this.display.plane, x, y))?.sky) ?? null;
+    return compute && stack?.hasSky ? compute.sky(x, y) : null;
   }
 
   connectExport() {
@@ -175,7 +182,7 @@ class Page {
     if (this.state.src.length === 0) return;
     const { run, v } = this.state;
     await this.panel.openText(this.state.src.join('\n'));
-    if (!this.session.stack || !this.panel.planned) return;
+    if (!this.session.stack || !this.panel.planned || this.session.served) return;
     if (run) await this.panel.run();
     if (v.startsWith('exp-')) await this.layers.choose(v);
   }
@@ -199,7 +206,10 @@ class Page {
 
   moved() {
     const { camera, source } = this.view;
-    if (!source) return;
+    if (!source) {
+      this.session.served?.look(null);
+      return;
+    }
     if (this.place) {
       const { c, z } = this.place;
       this.place = null;
@@ -210,6 +220,7 @@ class Page {
       return;
     }
     Object.assign(this.state, camera.fitted ? { c: null, z: 0 } : { c: [camera.x - 0.5, camera.y - 0.5], z: camera.zoom });
+    if (this.session.served?.look(source, camera, this.view.ratio)) this.view.invalidate();
     const shown = camera.zoom * this.view.ratio;
     say(byId('zoom-level'), `${Number(shown.toPrecision(2))}×`);
     this.permalink.touch();
@@ -246,21 +257,41 @@ class Page {
   toggleExport(wanted = byId('export-menu').hidden) {
     if (byId('export').disabled) return;
     const { plane } = this.display;
+    const { served } = this.session;
     byId('export-menu').hidden = !wanted;
     byId('export').setAttribute('aria-expanded', String(wanted));
     if (!wanted) {
       byId('export').focus();
       return;
     }
+    const part = served && this.part() ? 'part on screen' : 'whole layer';
+    say(byId('fits-what'), served ? `${part}, from the server` : 'values as computed');
+    if (served) say(byId('png-step'), `${part}, from the server`);
+    else this.describe(plane);
+    byId('export-fits').focus();
+  }
+
+  describe(plane) {
     const step = `steps of ${formatValue(plane.exportScale().bscale)} ${plane.unit ?? ''}`.trim();
     say(byId('png-step'), plane.complete ? step : `${step}; what has arrived`);
-    byId('export-fits').focus();
+  }
+
+  /** The part of the image on screen; null when that is all of it. */
+  part() {
+    const { camera, source } = this.view;
+    const seen = camera.visible();
+    return !seen || (seen.x1 - seen.x0 === source.width && seen.y1 - seen.y0 === source.height) ? null : seen;
   }
 
   async export(kind) {
     this.toggleExport(false);
     const { plane } = this.display;
     try {
+      if (this.session.served) {
+        const file = await this.panel.served.meanwhile('The server makes the file.', this.session.served.cutout(plane, kind, this.part()));
+        download(file, exportName(plane, this.panel.title, kind));
+        return;
+      }
       if (!this.session.compute) throw new Error('The core is not running: start a new one first.');
       const stem = this.panel.title.replace(/\.[a-z0-9]+( and|$)/i, '$1');
       if (kind === 'png') await exportPng(this.session.compute, plane, stem);

@@ -1,6 +1,9 @@
 import { say } from './dom.js';
 import { formatDec, formatRa, formatValue } from './format.js';
 
+/** How long the position of the pixel before may stay, in milliseconds. */
+const SLOW = 60;
+
 /**
  * The line that says what lies under the cursor, and the cursor itself.
  *
@@ -89,7 +92,7 @@ export class Readout {
   valueText({ x, y }) {
     const plane = this.layer();
     const v = plane?.valueAt(x, y);
-    if (v === undefined) return 'not fetched yet';
+    if (v === undefined) return plane?.absent ?? 'not fetched yet';
     return plane.unit && v === v ? `${formatValue(v)} ${plane.unit}` : formatValue(v);
   }
 
@@ -103,12 +106,20 @@ export class Readout {
     this.turn += 1;
     const { turn } = this;
     let answer = null;
+    // A position that is slow to come must not be taken for that of the pixel before.
+    const slow = setTimeout(() => {
+      for (const element of [this.elements.sky, this.elements.degrees]) if (turn === this.turn) say(element, '');
+    }, SLOW);
     try {
       answer = await this.sky(x, y);
     } catch {
       // Without a core there is no position to show; the notice already says so.
     }
+    clearTimeout(slow);
     if (turn !== this.turn) return;
+    // Whoever knows the position may have told the value too.
+    say(this.elements.value, this.valueText({ x, y }));
+    say(this.elements.count, this.countText({ x, y }));
     say(this.elements.sky, answer ? `${formatRa(answer[0])}  ${formatDec(answer[1])}` : '');
     say(this.elements.degrees, answer ? `${answer[0].toFixed(6)}°, ${answer[1].toFixed(6)}°` : '');
   }

@@ -1,6 +1,7 @@
 import { Compute } from './client.js';
 import { around, isSmall, previewStep } from './passes.js';
 import { Plane } from './plane.js';
+import { Dataset } from './served/dataset.js';
 
 /** Planes of single exposures kept in the page at a time, the latest ones. */
 const KEPT_EXPOSURES = 2;
@@ -21,6 +22,8 @@ export class Session extends EventTarget {
 
   reset() {
     this.stack = null;
+    /** The dataset of a server that is open in place of exposures. @type {Dataset | null} */
+    this.served = null;
     this.entries = [];
     this.options = {};
     /** @type {Map<string, Plane>} */
@@ -36,7 +39,7 @@ export class Session extends EventTarget {
 
   /** Bytes of planes held by the page itself, outside the core. */
   get held() {
-    let sum = 0;
+    let sum = this.served?.loading.bytes ?? 0;
     for (const plane of this.planes.values()) sum += plane.bytes;
     return sum;
   }
@@ -71,6 +74,7 @@ export class Session extends EventTarget {
     this.ending = null;
     this.compute?.close();
     this.compute = null;
+    this.served?.close();
     this.reset();
   }
 
@@ -85,6 +89,33 @@ export class Session extends EventTarget {
     this.tell('layers');
     await this.exclusive('open', (signal) => this.readHeaders(signal));
     this.tell('opened');
+  }
+
+  /**
+   * Opens a dataset of a server: no core is needed, the server computes.
+   * @param {string} url as it was written @param {object} address of it @param {object} how see {@link Dataset.open}
+   */
+  async openServed(url, address, how) {
+    this.close();
+    this.entries = [{ url }];
+    this.tell('layers');
+    await this.exclusive('open', async (signal) => {
+      const dataset = await Dataset.open(address, { ...how, signal });
+      signal.throwIfAborted();
+      for (const name of ['painted', 'failed', 'moved', 'stale']) {
+        dataset.addEventListener(name, ({ detail }) => this.served === dataset && this.tell(name === 'painted' ? name : `served-${name}`, detail));
+      }
+      this.served = dataset;
+      this.stack = dataset.stack;
+    });
+    this.tell('opened');
+  }
+
+  /** A layer of the served dataset, ready to be shown; null when it has none of that name. @param {string} name */
+  provide(name) {
+    const plane = this.served?.plane(name) ?? null;
+    if (plane) this.planes.set(name, plane);
+    return plane;
   }
 
   async readHeaders(signal) {

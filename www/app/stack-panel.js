@@ -4,6 +4,8 @@ import { ExposureList, shortName } from './exposures.js';
 import { formatCount, formatSeconds } from './format.js';
 import { indexOf } from './layers.js';
 import { PlanPanel, Progress } from './plan-panel.js';
+import { datasetAddress } from './served/address.js';
+import { OPENING, ServedPanel } from './served/panel.js';
 import { addresses, fileEntries, urlEntries } from './sources.js';
 
 /** The Stack panel: what is opened, the budget, the plan, the run. */
@@ -14,6 +16,11 @@ export class StackPanel {
     this.list = new ExposureList(byId('exposures'), byId('exposures-common'), byId('exposures-count'), (index) => this.layers().choose(`exp-${index + 1}`));
     this.plan = new PlanPanel(byId('plan'));
     this.progress = new Progress(byId('progress'), byId('progress-bar'), byId('progress-text'));
+    this.served = new ServedPanel({
+      session: this.session, state: this.state, layers: this.layers, notice: this.notice, failed: this.failed,
+      budget: () => this.budget(), reopen: () => this.openText(byId('urls').value),
+      opening: (text) => this.progress.begin(text),
+    });
     this.planned = false;
     this.turn = 0;
     this.opening = 0;
@@ -115,6 +122,11 @@ export class StackPanel {
       byId('urls').focus();
       return;
     }
+    const datasets = written.map((line) => datasetAddress(line, document.baseURI));
+    if (datasets.some(Boolean)) {
+      await this.openServed(written, datasets);
+      return;
+    }
     let entries;
     try {
       entries = urlEntries(written, document.baseURI);
@@ -170,10 +182,49 @@ export class StackPanel {
     return this.replan();
   }
 
+  /** Opens the dataset that one address means. */
+  async openServed(written, [address]) {
+    if (written.length > 1) {
+      this.notice.show('warning', 'The address of a dataset stands alone: it holds all its exposures.');
+      return;
+    }
+    byId('urls').value = written[0];
+    Object.assign(this.state(), { src: written, run: false });
+    this.notice.hide();
+    if (!this.checkBudget()) return;
+    this.opening += 1;
+    const { opening } = this;
+    this.list.clear('');
+    byId('exposures-hint').hidden = true;
+    this.entitle(address.name);
+    this.plan.clear('Open a stack to see what it will cost.');
+    this.progress.begin(OPENING);
+    this.changed();
+    try {
+      await this.session.openServed(written[0], address, this.served.how(address));
+    } catch (error) {
+      if (opening !== this.opening) return;
+      this.progress.end('');
+      if (error.name !== 'AbortError') this.failed(error);
+      return;
+    }
+    this.progress.end('');
+    const { stack, served } = this.session;
+    this.list.setAll(stack.exposures);
+    byId('sources').open = false;
+    this.entitle(served.info.title || served.info.name);
+    if (stack.warnings.length > 0) this.notice.show('warning', stack.warnings.join(' '));
+    await this.served.begin(address);
+  }
+
   name(entries) {
     const first = entries[0].url ?? entries[0].file.name;
     const name = shortName(decodeSafely(first));
-    this.title = entries.length === 1 ? name : `${name} and ${entries.length - 1} more`;
+    this.entitle(entries.length === 1 ? name : `${name} and ${entries.length - 1} more`);
+  }
+
+  entitle(title) {
+    this.title = title;
     say(byId('title'), this.title);
     document.title = `${this.title} · Sectile`;
   }
@@ -183,6 +234,11 @@ export class StackPanel {
     this.planned = false;
     this.turn += 1;
     const { turn } = this;
+    if (this.session.served) {
+      this.checkBudget();
+      this.enable();
+      return false;
+    }
     if (!this.checkBudget() || !this.session.stack) {
       if (this.session.stack) this.plan.refuse('No plan: the memory budget is not a number.');
       this.enable();
@@ -203,9 +259,10 @@ export class StackPanel {
 
   enable() {
     const { task, stack } = this.session;
-    byId('run').disabled = task !== '' || !stack || !this.planned;
+    byId('run').disabled = task !== '' || !stack || !this.planned || this.session.served !== null;
     byId('cancel').disabled = task === '';
     byId('main').dataset.task = task;
+    this.served.write();
     this.layers()?.label();
     const { v } = this.state();
     this.list.mark(this.session.planes.has(v) ? indexOf(v) : -1, task === '');
@@ -253,6 +310,10 @@ export class StackPanel {
 
   /** Memory used: by the core against its budget, and by this page for the pictures. */
   used(tally) {
+    if (this.session.served) {
+      this.served.used();
+      return;
+    }
     const peak = tally?.peak_bytes ?? this.peak ?? 0;
     this.peak = Math.max(this.session.task === '' ? 0 : this.peak ?? 0, peak);
     if (peak === 0) return;

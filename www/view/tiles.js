@@ -32,6 +32,9 @@ export class Tiles {
     /** @type {Map<string, object>} least recently drawn first */
     this.grid = new Map();
     this.source = null;
+    this.cell = 1;
+    /** Rows of pixels by which the lowest row of cells reaches below the image. */
+    this.lift = 0;
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
   }
 
@@ -44,6 +47,20 @@ export class Tiles {
     this.invalidate(null);
   }
 
+  /** Follows the size of the source's cells: textures are of one size of them. */
+  settle() {
+    const { cell = 1, height, down } = this.source;
+    if (cell !== this.cell) this.clear();
+    this.cell = cell;
+    this.lift = down ? 0 : Math.ceil(height / cell) * cell - height;
+  }
+
+  /** The cells that a rectangle of pixels touches. */
+  cells({ x0, y0, x1, y1 }) {
+    const { cell, lift } = this;
+    return { x0: Math.floor(x0 / cell), y0: Math.floor((y0 + lift) / cell), x1: Math.ceil(x1 / cell), y1: Math.ceil((y1 + lift) / cell) };
+  }
+
   /** Frees every texture. */
   clear() {
     for (const tile of this.grid.values()) this.free(tile);
@@ -52,8 +69,9 @@ export class Tiles {
 
   /** Marks a rectangle (null: all) as changed in the source. */
   invalidate(rect) {
+    const changed = rect && this.cells(rect);
     for (const tile of this.grid.values()) {
-      const part = rect ? overlap(tile, rect) : { x0: tile.x0, y0: tile.y0, x1: tile.x1, y1: tile.y1 };
+      const part = changed ? overlap(tile, changed) : { x0: tile.x0, y0: tile.y0, x1: tile.x1, y1: tile.y1 };
       if (part) tile.stale = tile.stale ? union(tile.stale, part) : part;
     }
   }
@@ -79,12 +97,16 @@ export class Tiles {
     gl.viewport(0, 0, width, height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    const seen = this.source && camera.visible();
-    if (!seen) return;
-    const across = 1 / (camera.zoom * ratio);
-    const upwards = camera.up / (camera.zoomY * ratio);
-    const left = camera.x - (width / 2) * across;
-    const bottom = camera.y - (height / 2) * upwards;
+    const pixels = this.source && camera.visible();
+    if (!pixels) return;
+    this.settle();
+    const { cell, lift } = this;
+    const seen = this.cells(pixels);
+    // From here on in cells.
+    const across = 1 / (camera.zoom * ratio * cell);
+    const upwards = camera.up / (camera.zoomY * ratio * cell);
+    const left = camera.x / cell - (width / 2) * across;
+    const bottom = (camera.y + lift) / cell - (height / 2) * upwards;
     gl.useProgram(this.program);
     gl.bindVertexArray(this.array);
     this.style(look);
@@ -93,8 +115,9 @@ export class Tiles {
       for (let column = Math.floor(seen.x0 / TILE); column * TILE < seen.x1; column += 1) {
         const tile = this.ready(column, row);
         const clip = (v, from, pitch, size) => (2 * (v - from)) / (pitch * size) - 1;
-        const [x0, x1] = [tile.x0, tile.x1].map((x) => clip(x, left, across, width));
-        const [y0, y1] = [tile.y0, tile.y1].map((y) => clip(y, bottom, upwards, height));
+        // Cells at the edge reach beyond the image; what is drawn does not.
+        const [x0, x1] = [tile.x0, Math.min(tile.x1, this.source.width / cell)].map((x) => clip(x, left, across, width));
+        const [y0, y1] = this.rows(tile).map((y) => clip(y, bottom, upwards, height));
         gl.uniform4f(this.at.corners, x0, y0, x1, y1);
         gl.uniform2f(this.at.origin, left - tile.x0, bottom - tile.y0);
         gl.uniform2i(this.at.size, tile.x1 - tile.x0, tile.y1 - tile.y0);
@@ -102,6 +125,12 @@ export class Tiles {
       }
     }
     this.evict(seen);
+  }
+
+  /** The rows of a tile's cells that lie on the image. */
+  rows({ y0, y1 }) {
+    const { cell, lift, source } = this;
+    return source.down ? [y0, Math.min(y1, source.height / cell)] : [Math.max(y0, lift / cell), y1];
   }
 
   /** Hands the look over to the shader. */
@@ -137,8 +166,8 @@ export class Tiles {
     const { gl } = this;
     const x0 = column * TILE;
     const y0 = row * TILE;
-    const x1 = Math.min(this.source.width, x0 + TILE);
-    const y1 = Math.min(this.source.height, y0 + TILE);
+    const x1 = Math.min(Math.ceil(this.source.width / this.cell), x0 + TILE);
+    const y1 = Math.min(Math.ceil(this.source.height / this.cell), y0 + TILE);
     const textures = Array.from({ length: planesOf(this.source) }, () => {
       const texture = gl.createTexture();
       gl.activeTexture(gl.TEXTURE0);
@@ -166,12 +195,14 @@ export class Tiles {
   /** The code of one pixel as the graphics card holds it. */
   codeAt(x, y, plane) {
     const { gl } = this;
-    const tile = this.ready(Math.floor(x / TILE), Math.floor(y / TILE));
+    this.settle();
+    const { x0, y0 } = this.cells({ x0: x, y0: y, x1: x + 1, y1: y + 1 });
+    const tile = this.ready(Math.floor(x0 / TILE), Math.floor(y0 / TILE));
     const frame = gl.createFramebuffer();
     gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, tile.textures[plane], 0);
     const out = new Uint32Array(4);
-    gl.readPixels(x - tile.x0, y - tile.y0, 1, 1, gl.RGBA_INTEGER, gl.UNSIGNED_INT, out);
+    gl.readPixels(x0 - tile.x0, y0 - tile.y0, 1, 1, gl.RGBA_INTEGER, gl.UNSIGNED_INT, out);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.deleteFramebuffer(frame);
     return out[0];

@@ -12,8 +12,10 @@ import { PLANES, planesOf, Tiles } from './tiles.js';
  * @property {number} [planes] 1 (the default) to 3; see {@link View.compose}
  * @property {number} [aspect] width of a pixel over its height; 1 by default
  * @property {boolean} [down] whether row 0 is the top row; by default it is the lowest
+ * @property {number} [cell] pixels along the square that one code stands for, counted from the top left corner; 1 by
+ *   default. It may change from one drawing to the next: then all codes are read anew
  * @property {(x0: number, y0: number, width: number, height: number, out: Uint16Array, plane: number) => void} read
- *   writes the codes of a rectangle of a plane, row by row, row `y0` first
+ *   writes the codes of a rectangle of a plane, row by row, row `y0` first; in pixels, or in cells of the present size
  *
  * How one plane becomes light.
  * @typedef {object} Channel
