@@ -146,7 +146,10 @@ pub fn restore(dataset: &Dataset, bytes: &[u8], memory: u64) -> Result<Opened> {
         let image = image_from_json(&source.image, declared.shown(), source.size)
             .map_err(|why| wrong(format!("{:?}: {why}", declared.shown())))?;
         if !serves(&image, &dataset.kind) {
-            return Err(wrong(format!("{:?}: another plane, HDU or mask", declared.shown())));
+            return Err(wrong(format!(
+                "{:?}: another plane, HDU or mask",
+                declared.shown()
+            )));
         }
         let seen = SourceVersion {
             size: Some(source.size),
