@@ -4,7 +4,9 @@
 //
 // `ms` is wall time from request to the last byte over loopback, one request at a time, the median of the rounds; `cpu_ms` is
 // processor time of the whole runtime per request, in which the local stand-ins for bucket and cache are: an upper bound of
-// what the Worker takes. `start` is the first request of a new isolate less a warm one: the module is instantiated and the
+// what the Worker takes. `load` is of 200 tiles at once of a new isolate. `shards` is a job by messages in turn: `ms` from the
+// first shard to the last, once as one shard and once as so many; `overhead` is what of the latter is not the former: looking,
+// planning, opening and writing again for each. Both with one shard's worth done before, so that the dataset is open. `start` is the first request of a new isolate less a warm one: the module is instantiated and the
 // catalog read; `instantiate` is the module alone, in this Node. Needs what `cargo xtask edge --build` and `cargo build` leave.
 
 import { execFileSync } from 'node:child_process';
@@ -68,6 +70,43 @@ async function measure(what, base, path, count = rounds) {
   tell(what, { rounds: count, ms: median(all), cpu_ms: (cpu() - before) / count, bytes: last.bytes, upstream_requests: last.requests, upstream_bytes: last.read, timing: last.timing });
 }
 
+/** Tiles at once: how long they took, and how many that is a second. */
+async function load(base, count) {
+  const start = performance.now();
+  const layers = ['median', 'count', 'frame-1', 'frame-2', 'frame-3'];
+  const paths = Array.from({ length: count }, (_, n) => `/v1/demo/${layers[n % 5]}/1/${(n >> 1) % 2}/${(n >> 2) % 2}.png`);
+  const times = await Promise.all(paths.map(async (path) => {
+    const answer = await fetch(base + path);
+    if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+    await answer.arrayBuffer();
+    return performance.now() - start;
+  }));
+  times.sort((a, b) => a - b);
+  tell('load', { tiles: count, p50_ms: times[count >> 1], p95_ms: times[Math.floor(0.95 * count)], a_second: count * 1000 / times.at(-1) });
+}
+
+/** Milliseconds of wall and processor that all shards of a job take, one message after another; the least of three rounds. */
+async function ofShards(worker, dataset, asked) {
+  const ask = (path, init) => worker.ask(path, { headers: { 'Content-Type': 'application/json' }, ...init });
+  let least;
+  for (let round = 0; round < 3; round += 1) {
+    const begun = await ask(`/v1/${dataset}/jobs`, { method: 'POST', body: JSON.stringify(asked) });
+    const { id, dataset: named, shards } = await begun.json();
+    const [start, ticks] = [performance.now(), cpu()];
+    for (let shard = 1; shard <= shards.total; shard += 1) await worker.deliver('sectile-shards', [{ v: 1, dataset: named, job: id, shard }]);
+    const took = { shards: shards.total, ms: performance.now() - start, cpu_ms: cpu() - ticks };
+    await ask(`/v1/${dataset}/jobs/${id}`, { method: 'DELETE' });
+    if (!least || took.ms < least.ms) least = took;
+  }
+  return least;
+}
+
+async function shards(what, worker, dataset, asked, count) {
+  const one = await ofShards(worker, dataset, { ...asked, shards: 1 });
+  const many = await ofShards(worker, dataset, { ...asked, shards: count });
+  tell(`shards: ${what}`, { one, many, overhead: (many.ms - one.ms) / many.ms, overhead_ms_a_shard: (many.ms - one.ms) / (many.shards - one.shards) });
+}
+
 try {
   if (options.store) cpSync(options.store, join(folder, 'tissue.sectile'));
   writeDemo(folder, { exposures: 12, size: Number(options.size) });
@@ -97,7 +136,12 @@ try {
   // Each round another m/z or another column: nothing is kept of it.
   await measure(`ion image ${width}x${height}, computed`, worker.base, (round) => `/v1/tissue/mz-${(700 + round / 100).toFixed(4)}.png`);
   await measure('median tile of 12, computed', worker.base, (round) => `/v1/demo/median.png?bbox=${round % 256},${round % 200},${256 + (round % 256)},${256 + (round % 200)}`, Math.min(rounds, 200));
+  await shards('median of 12', worker, 'demo', { type: 'median' }, 12);
+  await shards('annotation', worker, 'tissue', { type: 'annotation', molecules: 'core' }, 8);
   await worker.stop();
+  const crowded = await startWorker({ objects: demoObjects(folder), queues: false });
+  await load(crowded.base, 200);
+  await crowded.stop();
 } finally {
   agent.destroy();
   rmSync(folder, { recursive: true, force: true });

@@ -78,8 +78,23 @@ impl JobAt {
         if document.name() == self.dataset && document.id == self.job {
             return Ok(());
         }
-        let detail = format!("{} has no job {}", self.dataset, self.job);
-        Err(Problem::new("job", detail))
+        Err(self.unknown())
+    }
+
+    /// Refuses to remove a job whose document cannot be read, where that still says that it is another dataset's.
+    ///
+    /// # Errors
+    /// `job` (404), as if it were not there.
+    pub fn may_clear(&self, damaged: &[u8]) -> Result<(), Problem> {
+        let read: serde_json::Value = serde_json::from_slice(damaged).unwrap_or_default();
+        match read.get("dataset").and_then(serde_json::Value::as_str) {
+            Some(id) if id.split('@').next() != Some(&self.dataset) => Err(self.unknown()),
+            _ => Ok(()),
+        }
+    }
+
+    fn unknown(&self) -> Problem {
+        Problem::new("job", format!("{} has no job {}", self.dataset, self.job))
     }
 
     pub(super) fn new(base: &str, dataset: &str, id: &str, job: Id) -> Self {

@@ -25,6 +25,7 @@ export function settings() {
  * @property {Record<string, any>} [vars] in place of the deployed ones
  * @property {boolean} [queues] whether the queue and its dead letters are consumed; they are by default
  * @property {Record<string, any>} [consumer] settings of the queue's consumer in place of the deployed ones
+ * @property {Record<string, any>} [dead] settings of the consumer of its dead letters
  * @property {number} [port] where it listens; any free one by default
  * @property {string} [entry] text of a module that stands before the Worker: it imports `./worker.js`
  */
@@ -33,11 +34,11 @@ export function settings() {
  * Starts the Worker.
  * @param {Setup} [setup]
  */
-export async function startWorker({ persist, objects = {}, vars = {}, queues = true, consumer = {}, port: wanted = 0, entry } = {}) {
+export async function startWorker({ persist, objects = {}, vars = {}, queues = true, consumer = {}, dead = {}, port: wanted = 0, entry } = {}) {
   const { compatibility_date: compatibilityDate, vars: deployed, queues: { consumers } } = settings();
   const queueConsumers = Object.fromEntries(consumers.map(({ queue, ...told }, at) => [queue, {
     maxBatchSize: told.max_batch_size, maxBatchTimeout: told.max_batch_timeout, maxRetries: told.max_retries,
-    retryDelay: told.retry_delay, deadLetterQueue: told.dead_letter_queue, ...(at === 0 ? consumer : {}),
+    retryDelay: told.retry_delay, deadLetterQueue: told.dead_letter_queue, ...(at === 0 ? consumer : dead),
   }]));
   const worker = new Miniflare({
     modulesRoot: BUNDLE,
@@ -60,14 +61,16 @@ export async function startWorker({ persist, objects = {}, vars = {}, queues = t
     bucket,
     /** A request, its address as `fetch` would write it; the answer has all of its body. @param {string} path @param {any} [init] */
     async ask(path, init) {
-      const answer = await worker.dispatchFetch(`http://edge.test${path}`, { redirect: 'manual', ...init });
+      const send = () => worker.dispatchFetch(`http://edge.test${path}`, { redirect: 'manual', ...init });
+      // A connection kept from before, which the runtime had closed meanwhile: nothing has been asked yet.
+      const answer = await send().catch((error) => (error.cause?.code === 'UND_ERR_SOCKET' && error.cause.socket?.bytesRead === 0 ? send() : Promise.reject(error)));
       // A body that nobody reads would keep its connection, and the end of the runtime waits for that.
       const body = await answer.arrayBuffer();
       return new Response(body.byteLength > 0 ? body : null, { status: answer.status, headers: [...answer.headers] });
     },
-    /** A request whose target goes over the wire as it is. @param {string} target */
+    /** A request of its own connection, whose target goes over the wire as it is. @param {string} target */
     raw: (target, { method = 'GET', headers = {} } = {}) => new Promise((resolve, reject) => {
-      const sent = httpRequest({ host: '127.0.0.1', port, path: target, method, headers }, async (answer) => {
+      const sent = httpRequest({ host: '127.0.0.1', port, path: target, method, headers, agent: false }, async (answer) => {
         const pieces = [];
         for await (const piece of answer) pieces.push(piece);
         resolve({ status: answer.statusCode, headers: answer.headers, body: Buffer.concat(pieces) });
@@ -96,7 +99,12 @@ function modules() {
   ];
 }
 
-/** @typedef {{bytes: Uint8Array, etag?: string, status?: number, location?: string, ranges?: boolean, delay?: number, cut?: number}} Served */
+/**
+ * A file, and what is wrong with its server: `span` stands in place of the true `Content-Range`, `cut` ends the body after
+ * so many bytes, `reset` the connection before any answer.
+ * @typedef {{bytes: Uint8Array, etag?: string, status?: number, location?: string, ranges?: boolean, delay?: number, cut?: number,
+ *   span?: string, reset?: boolean}} Served
+ */
 
 /**
  * A server of files in memory, whose answers a test may change while it runs.
@@ -106,7 +114,8 @@ export async function startOrigin(files) {
   const log = [];
   const server = createServer(async (request, response) => {
     const file = files[request.url];
-    log.push({ path: request.url, range: request.headers.range });
+    log.push({ path: request.url, range: request.headers.range, headers: request.headers });
+    if (file?.reset) return void request.socket.resetAndDestroy();
     if (file?.delay) await new Promise((resolve) => setTimeout(resolve, file.delay));
     if (!file || file.status) {
       response.writeHead(file?.status ?? 404, file?.location ? { location: file.location } : {});
@@ -123,7 +132,7 @@ export async function startOrigin(files) {
       response.writeHead(416, { ...about, 'content-range': `bytes */${file.bytes.length}` });
       return response.end();
     }
-    response.writeHead(206, { ...about, 'content-length': end - start, 'content-range': `bytes ${start}-${end - 1}/${file.bytes.length}` });
+    response.writeHead(206, { ...about, 'content-length': end - start, 'content-range': file.span ?? `bytes ${start}-${end - 1}/${file.bytes.length}` });
     if (file.cut === undefined) return response.end(file.bytes.subarray(start, end));
     response.write(file.bytes.subarray(start, Math.min(end, start + file.cut)));
     setTimeout(() => response.destroy(), 20);

@@ -29,20 +29,19 @@ export class Gate {
   /**
    * Waits for room.
    * @param {number} bytes
+   * @param {number} [lease] the longest that it keeps its place, in ms
    * @returns {Promise<() => void>} gives the place back; calling it again does nothing
    */
-  async enter(bytes) {
-    if (this.queue.length > 0 || this.held + bytes > this.room) {
-      if (bytes > this.room || this.queue.length >= this.most) throw busy();
-      await this.turn(bytes);
-    }
-    return this.hold(bytes);
+  async enter(bytes, lease) {
+    if (this.queue.length === 0 && this.held + bytes <= this.room) return this.hold(bytes, lease);
+    if (bytes > this.room || this.queue.length >= this.most) throw busy();
+    return this.turn(bytes, lease);
   }
 
-  /** Counts bytes that are there already, whether there is room or not; otherwise as {@link enter}. @param {number} bytes */
-  hold(bytes) {
+  /** Counts bytes that are there already, whether there is room or not; otherwise as {@link enter}. */
+  hold(bytes, lease = LEASE) {
     const pass = {};
-    this.inside.set(pass, { bytes, until: Date.now() + LEASE });
+    this.inside.set(pass, { bytes, until: Date.now() + lease });
     this.peak = Math.max(this.peak, this.held);
     return () => {
       if (this.inside.delete(pass)) this.next();
@@ -50,9 +49,14 @@ export class Gate {
   }
 
   /** @private */
-  turn(bytes) {
+  turn(bytes, lease) {
     return new Promise((resolve, reject) => {
-      const place = { bytes, admit: () => (clearTimeout(timer), resolve(undefined)) };
+      const admit = () => {
+        clearTimeout(timer);
+        // Held at once: others may leave, and let more in, before whoever waits here has heard of it.
+        resolve(this.hold(bytes, lease));
+      };
+      const place = { bytes, admit };
       const timer = setTimeout(() => {
         this.queue = this.queue.filter((other) => other !== place);
         reject(busy());
@@ -64,12 +68,7 @@ export class Gate {
 
   /** @private */
   next() {
-    let free = this.room - this.held;
-    while (this.queue.length > 0 && this.queue[0].bytes <= free) {
-      const { bytes, admit } = this.queue.shift();
-      free -= bytes;
-      admit();
-    }
+    while (this.queue.length > 0 && this.held + this.queue[0].bytes <= this.room) this.queue.shift().admit();
   }
 }
 

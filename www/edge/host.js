@@ -148,11 +148,13 @@ export class Host {
   /** Reads what is needed of every file of a dataset: from what was kept, or from the files' own headers. */
   async open(engine, dataset, { tally, context }) {
     const { BUCKET } = this.env;
+    const { service } = engine;
     const leave = await this.gate.enter(Math.min(OPEN_BYTES, this.gate.room));
     const free = this.script.hold(OPEN_BYTES);
     let opening;
     try {
-      opening = checked(() => engine.service.opening(dataset, OPEN_BYTES));
+      if (engine.service !== service) return;
+      opening = checked(() => service.opening(dataset, OPEN_BYTES));
       const { key } = opening;
       const kept = key && (await this.object(`${OPENED}${key}.json`, tally));
       const isKept = Boolean(kept) && checked(() => opening.restore(kept.bytes));
@@ -166,7 +168,9 @@ export class Host {
         }
       };
       await Promise.all(Array.from({ length: IN_FLIGHT }, reader));
-      for (const gone of checked(() => engine.service.opened(opening, OPEN_BYTES))) engine.sources.delete(gone);
+      // Another catalog by now, in which it may be another dataset: whoever wants it asks that one.
+      if (engine.service !== service) return;
+      for (const gone of checked(() => service.opened(opening, OPEN_BYTES))) engine.sources.delete(gone);
       engine.sources.set(dataset, sources);
       await this.jobs.pyramid(engine, dataset, { tally });
       const saved = key && !isKept && checked(() => opening.saved());
@@ -189,6 +193,8 @@ export class Host {
   /** @private An answer that takes data: kept from before, computed with others, or computed. */
   async work(engine, asked, visit) {
     const { canonical, tag } = asked;
+    // As they are now, like the dataset that the core has asked about: while this waits, both may be opened anew.
+    const sources = engine.sources.get(asked.dataset);
     const place = `https://sectile.invalid/${tag}${canonical}`;
     // A cache that fails is one that has nothing.
     const kept = await caches.default.match(place).catch(() => undefined);
@@ -196,7 +202,7 @@ export class Host {
       visit.cache = 'hit';
       return this.finish(engine, visit, { status: 200, headers: [...kept.headers].filter(([name]) => !OURS.has(name)).flat(), body: kept.body, length: Number(kept.headers.get('Content-Length')) });
     }
-    const reply = await engine.once(canonical, () => this.compute(engine, asked, visit, place));
+    const reply = await engine.once(canonical, () => this.compute(engine, asked, sources, visit, place));
     return this.finish(engine, visit, { ...reply, length: reply.body.length });
   }
 
@@ -207,23 +213,34 @@ export class Host {
   }
 
   /** @private */
-  async compute(engine, asked, visit, place) {
+  async compute(engine, asked, known, visit, place) {
     const free = await visit.time('wait', this.script.enter(IN_FLIGHT * PIECE + asked.answerBytes));
     try {
-      const leave = await visit.time('wait', this.gate.enter(asked.peak));
-      try {
+      return await this.inside(asked.peak, visit, async () => {
         const answer = checked(() => asked.start());
-        const all = engine.sources.get(asked.dataset);
-        const sources = [...answer.sources()].map((index) => all[index]);
+        const sources = [...answer.sources()].map((index) => known[index]);
         await visit.time('fetch', this.drive(engine, answer, sources, visit));
         const reply = checked(() => answer.reply());
         visit.context.waitUntil(this.keep(place, reply));
         return reply;
+      });
+    } finally {
+      free();
+    }
+  }
+
+  /** @private Does what holds so many bytes; once more with nobody beside, should what is free lie in too many pieces. */
+  async inside(bytes, visit, work) {
+    const share = bytes < this.gate.room ? [bytes, this.gate.room] : [bytes];
+    for (const room of share) {
+      const leave = await visit.time('wait', this.gate.enter(room));
+      try {
+        return await work();
+      } catch (error) {
+        if (error.code !== 'budget' || room === share.at(-1)) throw error;
       } finally {
         leave();
       }
-    } finally {
-      free();
     }
   }
 

@@ -116,7 +116,7 @@ export class Jobs {
       const memory = engine.service.jobMemory;
       let leave = () => {};
       try {
-        leave = await this.host.gate.enter(memory);
+        leave = await this.host.gate.enter(memory, PATIENCE);
         const work = effect.do === 'compute' ? this.compute : this.assemble;
         await work.call(this, engine, desk, new Visit(visit.request, visit.context), effect);
       } catch (error) {

@@ -319,11 +319,20 @@ impl Desk {
         let name = key.strip_prefix(&keys::prefix(&self.job)).unwrap_or(key);
         match (Key::parse(name), bytes) {
             (Some(Key::Job), Some(bytes)) => {
-                let document = Document::parse(&self.job, &bytes).map_err(thrown)?;
-                if let Some(at) = &self.at {
-                    at.owns(&document).map_err(|problem| refused(&problem))?;
-                }
-                self.found = Some(document);
+                let parsed = Document::parse(&self.job, &bytes);
+                self.found = match (parsed, &self.at) {
+                    (Ok(document), Some(at)) => {
+                        at.owns(&document).map_err(|problem| refused(&problem))?;
+                        Some(document)
+                    }
+                    (Ok(document), None) => Some(document),
+                    // Nobody can do anything else with it than remove it.
+                    (Err(_), Some(at)) if matches!(self.why, Why::Cancel) => {
+                        at.may_clear(&bytes).map_err(|problem| refused(&problem))?;
+                        None
+                    }
+                    (Err(error), _) => return Err(thrown(error)),
+                };
             }
             (Some(Key::Job), None) => self.held.job = false,
             (Some(key), bytes) => self.read.push((key, bytes)),
@@ -345,13 +354,8 @@ impl Desk {
                 let none = || refused(&Problem::new("internal", "the job was not planned"));
                 begin(planned.ok_or_else(none)?, found, &self.held, *wanting)
             }
-            Why::Cancel => {
-                // By its document it is known to be this dataset's.
-                if self.held.job {
-                    self.document()?;
-                }
-                remove(&self.held)
-            }
+            // Its document was found to be this dataset's, or to be nobody's, when it was given.
+            Why::Cancel => remove(&self.held),
             Why::Work(message) => decide(message, found, &self.held),
             Why::Dead(message) => {
                 let last = self.read.first().and_then(|(_, bytes)| bytes.as_deref());
