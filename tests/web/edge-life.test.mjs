@@ -227,6 +227,21 @@ test('files of another server: by ranges, never by a redirect, and only where th
   assert.ok(changed instanceof SyntaxError || changed.status === 503, 'opened anew, or told so');
 }, exposures()));
 
+test('who goes away takes nothing from those who wait for the same', () => withWorker({ vars: { ...PRIVATE, DEADLINE_MS: 8000 }, remote }, async (worker, origin) => {
+  assert.equal((await worker.ask('/v1/far/info')).status, 200);
+  for (const file of Object.values(origin.files)) file.delay = 700;
+  const path = '/v1/far/median.fits?bbox=0,0,9,9';
+  const leaver = new AbortController();
+  const left = assert.rejects(worker.raw(path, { signal: leaver.signal }));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const waiting = worker.raw(path);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  leaver.abort();
+  await left;
+  assert.equal((await waiting).status, 200);
+  assert.equal((await worker.raw(path)).status, 200);
+}, exposures()));
+
 test('a private address is refused where nobody has allowed it', () => withWorker({ remote }, async (worker, origin) => {
   const answer = await problem(await worker.ask('/v1/far/info'));
   assert.equal(answer.status, 500);

@@ -155,9 +155,10 @@ test('methods, refusals and preflights', async () => {
   }
 });
 
-test('a private dataset is there only for its token, for all copies that are kept', async () => {
+test('a private dataset is there only for its token, for all copies that are kept', async (t) => {
   const secret = 'a-token-of-some-length';
   const hidden = await startWorker({ objects: demoObjects(folder, (catalog) => { catalog.datasets.tissue.token = secret; }) });
+  t.after(() => hidden.stop());
   try {
     const listed = async (headers) => (await (await hidden.ask('/v1', { headers })).json()).datasets.map(({ name }) => name);
     const asked = (authorization) => hidden.ask('/v1/tissue/mz-788.6164.png', { headers: { Origin: 'https://one.example.org', ...(authorization && { authorization }) } });
@@ -176,14 +177,16 @@ test('a private dataset is there only for its token, for all copies that are kep
   }
 });
 
-test('what an isolate that has just started reads', async () => {
+test('what an isolate that has just started reads', async (t) => {
   // The catalog with what headers say: itself and one range an exposure.
   const declared = await startWorker({ persist: join(folder, 'bucket') });
+  t.after(() => declared.stop());
   const tile = await declared.ask('/v1/demo/median/1/0/0.png');
   await tile.arrayBuffer();
   assert.equal(told(tile, 'requests'), 13);
   await declared.stop();
   const cold = await startWorker({ persist: join(folder, 'bucket') });
+  t.after(() => cold.stop());
   const image = await cold.ask('/v1/tissue/mz-731.6062.png');
   await image.arrayBuffer();
   assert.ok(told(image, 'requests') <= 4, `${told(image, 'requests')}`);
@@ -193,14 +196,21 @@ test('what an isolate that has just started reads', async () => {
   await cold.stop();
 });
 
-test('what headers said is kept in the bucket, for the next isolate', async () => {
+test('what headers said is kept in the bucket, for the next isolate', async (t) => {
   const persist = join(folder, 'by-name');
   const first = await startWorker({ persist, objects: demoObjects(folder, byName) });
+  t.after(() => first.stop());
   const opened = await first.ask('/v1/demo/info');
   const { id } = await opened.json();
   assert.ok(told(opened, 'requests') >= 13);
+  // It is written behind the answer.
+  for (const until = Date.now() + 10_000; Date.now() < until; ) {
+    if ((await first.bucket.list({ prefix: '.sectile/opened/' })).objects.length > 0) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
   await first.stop();
   const second = await startWorker({ persist });
+  t.after(() => second.stop());
   const { objects } = await second.bucket.list({ prefix: '.sectile/opened/' });
   assert.equal(objects.length, 1);
   const tile = await second.ask('/v1/demo/median/1/0/0.png');
@@ -212,6 +222,7 @@ test('what headers said is kept in the bucket, for the next isolate', async () =
   await second.bucket.put(objects[0].key, '{"sectile_opened": 1}');
   await second.stop();
   const third = await startWorker({ persist });
+  t.after(() => third.stop());
   assert.equal((await (await third.ask('/v1/demo/info')).json()).id, id);
   await third.stop();
 });

@@ -174,8 +174,9 @@ test('what is kept of a private dataset is for its token, and for each origin as
   assert.notEqual(open.headers.get('ETag'), tag);
 });
 
-test('a token that is taken back is of no use any more', async () => {
+test('a token that is taken back is of no use any more', async (t) => {
   const changing = await startWorker({ objects, queues: false, vars: { MANIFEST_SECONDS: 0 } });
+  t.after(() => changing.stop());
   try {
     const ask = (token) => changing.ask('/v1/hidden/median.png', { headers: { authorization: `Bearer ${token}` } });
     assert.equal((await ask(SECRET)).status, 200);
@@ -236,9 +237,10 @@ const LITERALS = [
   '\u2460\u2461\u2466.0.0.1', '127\u30020\u30020\u30021', '%31%32%37.0.0.1', 'user@127.0.0.1', 'archive.example.org@127.0.0.1', 'archive.example.org\\@127.0.0.1', '',
 ];
 
-test('no spelling of a private address is asked', async () => {
+test('no spelling of a private address is asked', async (t) => {
   const origin = await startOrigin({ '/1.fits': { bytes: readFileSync(join(folder, 'exposure_01.fits')) } });
   const careful = await startWorker({ objects, vars: { MANIFEST_SECONDS: 0 }, queues: false });
+  t.after(() => careful.stop());
   try {
     const { port } = new URL(origin.base);
     for (const host of LITERALS) {
@@ -259,10 +261,11 @@ test('no spelling of a private address is asked', async () => {
   }
 });
 
-test('it is no open proxy: only listed origins, no redirects, and nothing of the request is passed on', async () => {
+test('it is no open proxy: only listed origins, no redirects, and nothing of the request is passed on', async (t) => {
   const served = () => ({ '/1.fits': { bytes: readFileSync(join(folder, 'exposure_01.fits')) }, '/2.fits': { bytes: readFileSync(join(folder, 'exposure_02.fits')) } });
   const [origin, other] = [await startOrigin(served()), await startOrigin(served())];
   const careful = await startWorker({ objects, vars: { MANIFEST_SECONDS: 0, ALLOW_PRIVATE_ORIGINS: 'yes' }, queues: false });
+  t.after(() => careful.stop());
   const declare = async (...exposures) => {
     const catalog = JSON.parse(objects['sectile.json']);
     catalog.origins = [origin.base];

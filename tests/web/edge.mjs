@@ -57,6 +57,7 @@ export async function startWorker({ persist, objects = {}, vars = {}, queues = t
   // Not a Buffer: the way into the runtime knows only plain arrays.
   for (const [key, body] of Object.entries(objects)) await bucket.put(key, typeof body === 'string' ? body : new Uint8Array(body));
   const { port } = await worker.ready;
+  let stopped;
   return {
     bucket,
     /** A request, its address as `fetch` would write it; the answer has all of its body. @param {string} path @param {any} [init] */
@@ -69,8 +70,8 @@ export async function startWorker({ persist, objects = {}, vars = {}, queues = t
       return new Response(body.byteLength > 0 ? body : null, { status: answer.status, headers: [...answer.headers] });
     },
     /** A request of its own connection, whose target goes over the wire as it is. @param {string} target */
-    raw: (target, { method = 'GET', headers = {} } = {}) => new Promise((resolve, reject) => {
-      const sent = httpRequest({ host: '127.0.0.1', port, path: target, method, headers, agent: false }, async (answer) => {
+    raw: (target, { method = 'GET', headers = {}, signal } = {}) => new Promise((resolve, reject) => {
+      const sent = httpRequest({ host: '127.0.0.1', port, path: target, method, headers, signal, agent: false }, async (answer) => {
         const pieces = [];
         for await (const piece of answer) pieces.push(piece);
         resolve({ status: answer.statusCode, headers: answer.headers, body: Buffer.concat(pieces) });
@@ -85,7 +86,7 @@ export async function startWorker({ persist, objects = {}, vars = {}, queues = t
       const messages = bodies.map((body, at) => ({ id: `${at}`, timestamp: new Date(0), attempts: 1, body }));
       return (await worker.getWorker()).queue(queue, messages);
     },
-    stop: () => worker.dispose(),
+    stop: () => (stopped ??= worker.dispose()),
   };
 }
 

@@ -7,6 +7,9 @@ import { Instance } from '../core/instance.js';
 /** Half of what the platform gives an isolate: the other half is JavaScript's, and room to start anew. */
 export const MEMORY = 64 << 20;
 
+/** Milliseconds after which it is not believed any more that something is still being done; none may take as long. */
+const LONGEST = 60_000;
+
 /** After a trap all of it is given up at once: who waits is told so, and nothing calls into the instance again. */
 export class Engine {
   static async start() {
@@ -23,7 +26,7 @@ export class Engine {
     this.lost = false;
     /** The sources of open datasets, those used last at the end. @type {Map<string, any[]>} */
     this.sources = new Map();
-    /** What is being done for all who want it. @type {Map<string, Promise<any>>} */
+    /** What is being done for all who want it. @type {Map<string, {until: number, done: Promise<any>}>} */
     this.flights = new Map();
     /** @type {Set<(reason: Error) => void>} */
     this.waiting = new Set();
@@ -48,12 +51,13 @@ export class Engine {
 
   /** Does a thing once for all who want it at the same time. @param {string} what @param {() => Promise<any>} work */
   once(what, work) {
-    let flight = this.flights.get(what);
-    if (!flight) {
-      flight = work().finally(() => this.flights.delete(what));
-      this.flights.set(what, flight);
-    }
-    return flight;
+    const flight = this.flights.get(what);
+    // One whose request the platform has ended never ends: nobody joins it for ever.
+    if (flight && Date.now() < flight.until) return flight.done;
+    const own = { until: Date.now() + LONGEST, done: undefined };
+    own.done = work().finally(() => this.flights.get(what) === own && this.flights.delete(what));
+    this.flights.set(what, own);
+    return own.done;
   }
 
   /** A job of the core that refuses to go on once the instance is lost. */

@@ -1,6 +1,7 @@
 /** The Worker's side of the interface: it reads, waits, keeps and sends. What to answer is decided in the core. */
 import { checked, CoreError, isTrap, release } from '../core/errors.js';
 import { run, walk } from '../core/session.js';
+import { Tally } from '../core/tally.js';
 import { BucketSource, OriginSource, PIECE } from './bucket.js';
 import { Engine } from './engine.js';
 import { Gate } from './gate.js';
@@ -42,7 +43,10 @@ export class Host {
     let engine;
     try {
       engine = await this.start();
-      reply = await engine.within(Number(this.env.DEADLINE_MS), this.reply(engine, visit));
+      const work = this.reply(engine, visit);
+      // Others may wait for the same: it goes on although who asked first has gone away.
+      context.waitUntil(work.catch(() => {}));
+      reply = await engine.within(Number(this.env.DEADLINE_MS), work);
     } catch (error) {
       // What is neither a refusal nor a broken wait came through the core, which may have been left in its middle.
       const strange = engine && !(error instanceof CoreError || error instanceof DOMException);
@@ -172,7 +176,8 @@ export class Host {
       if (engine.service !== service) return;
       for (const gone of checked(() => service.opened(opening, OPEN_BYTES))) engine.sources.delete(gone);
       engine.sources.set(dataset, sources);
-      await this.jobs.pyramid(engine, dataset, { tally });
+      // A look at what a job has left is not waited for: the first answer takes no more requests by it.
+      context.waitUntil(this.jobs.pyramid(engine, dataset, new Tally()).catch((error) => console.error(error?.stack ?? error)));
       const saved = key && !isKept && checked(() => opening.saved());
       if (saved) context.waitUntil(BUCKET.put(`${OPENED}${key}.json`, saved));
     } finally {

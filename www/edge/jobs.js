@@ -29,7 +29,7 @@ export class Jobs {
     try {
       const { kind } = desk;
       // Done meanwhile: the answer can be had, and is asked for again.
-      if (kind === 'answer' && (await this.pyramid(engine, desk.dataset, visit))) return undefined;
+      if (kind === 'answer' && (await this.pyramid(engine, desk.dataset, visit.tally))) return undefined;
       if (kind === 'new' || kind === 'answer') {
         const list = await this.list(engine, desk, visit);
         const refusal = checked(() => desk.plan(engine.service, visit.asking(), list));
@@ -50,14 +50,20 @@ export class Jobs {
   }
 
   /** Has tiles served from the pyramid of a finished job, if there is one; whether that is new. */
-  async pyramid(engine, dataset, visit) {
-    const desk = checked(() => engine.service.pyramidDesk(dataset));
-    if (!desk) return false;
-    await this.look(desk, visit.tally);
-    const key = checked(() => engine.service.servePyramid(desk));
-    release(desk);
-    if (key) engine.sources.get(dataset).push(new PyramidSource(this.bucket, key, {}));
-    return Boolean(key);
+  pyramid(engine, dataset, tally) {
+    return engine.once(`pyramid ${dataset}`, async () => {
+      const desk = checked(() => engine.service.pyramidDesk(dataset));
+      if (!desk) return false;
+      try {
+        await this.look(desk, tally);
+        const sources = engine.sources.get(dataset);
+        const key = sources && checked(() => engine.service.servePyramid(desk));
+        if (key) sources.push(new PyramidSource(this.bucket, key, {}));
+        return Boolean(key);
+      } finally {
+        if (!engine.lost) release(desk);
+      }
+    });
   }
 
   /** Deals with messages, one after another. @param {MessageBatch} batch @param {ExecutionContext} context */
