@@ -18,10 +18,11 @@ pub struct SourceVersion {
 ///
 /// The first digits of SHA-256 over what the declaration means (not its title, its token or how it is written), over the
 /// name, size and tag of each file in `sources`, in the order of the dataset's own list of files, and over `head`, the
-/// digest of a store's head. Lists of molecules are in it as far as they are declared: by name, size and tag.
+/// digest of a store's head. So is the program's version: answers of a version are kept for a year, and another program
+/// may answer otherwise. Lists of molecules are in it as far as they are declared: by name, size and tag.
 #[must_use]
 pub fn version(dataset: &Dataset, sources: &[SourceVersion], head: Option<&[u8; 32]>) -> String {
-    let mut texts = vec!["1".to_owned(), meaning(&dataset.kind)];
+    let mut texts = vec![env!("CARGO_PKG_VERSION").to_owned(), meaning(&dataset.kind)];
     for (at, file) in files(&dataset.kind).enumerate() {
         let unknown = SourceVersion::default();
         let seen = sources.get(at).unwrap_or(&unknown);
