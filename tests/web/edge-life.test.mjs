@@ -106,21 +106,6 @@ test('a trap loses what was under way and nothing else', () => withWorker({ entr
   assert.ok((await (await worker.ask('/started')).json()) >= 3);
 }, exposures()));
 
-test('an instance starts within 50 ms', () => withWorker({}, async (worker) => {
-  // The first request starts it and reads the catalog; that of a warm isolate is the rest.
-  const took = async (path) => {
-    const start = performance.now();
-    const answer = await worker.raw(path);
-    assert.equal(answer.status, 200);
-    return performance.now() - start;
-  };
-  const [first, ...more] = [await took('/v1'), await took('/v1'), await took('/v1'), await took('/v1')];
-  const start = first - Math.min(...more);
-  console.log(`start-up: ${start.toFixed(1)} ms`);
-  // On a machine that is shared with other work: the bench says it exactly.
-  assert.ok(start < 1000, `${start} ms`);
-}));
-
 test('what an isolate holds stays below what it has', () => withWorker({}, async (worker) => {
   const asked = Array.from({ length: 60 }, (_, n) => `/v1/demo/median.fits?bbox=0,${n},200,${n + 100}`);
   const answers = await Promise.all(asked.map((path) => worker.ask(path)));
