@@ -5,6 +5,7 @@
 
 pub(crate) mod front;
 pub(crate) mod slot;
+pub mod whole;
 
 use std::ops::Range;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sectile::drive::native::Source;
-pub use sectile::results::stack::headers::without_query;
+pub use sectile::results::stack::headers::{last_name, without_query};
 use serde_json::{Value, json};
 
 use crate::cli::failure::{Failure, Result};
@@ -33,12 +33,6 @@ pub fn identity(source: &Source) -> Value {
         fields["seen"] = json!(now.as_nanos().to_string());
     }
     fields
-}
-
-/// The last part of a path or URL.
-pub fn last_name(name: &str) -> &str {
-    let name = without_query(name);
-    name.rsplit(['/', '\\']).next().unwrap_or(name)
 }
 
 /// An output that is one of its own inputs would be gone before it is read again.

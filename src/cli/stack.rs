@@ -8,6 +8,7 @@ use sectile::drive;
 use sectile::drive::native::{Options, Run, Source, walk_all};
 use sectile::error::Error;
 use sectile::fits::Image;
+use sectile::fits::hdu::Selection;
 use sectile::fits::walk::Walk;
 use sectile::job::Tally;
 use sectile::manifest;
@@ -99,27 +100,49 @@ fn images(
     cancel: &AtomicBool,
     tally: &mut Tally,
 ) -> Result<Vec<Image>> {
-    let selection = arguments.hdu.clone().unwrap_or_default();
-    let mut walks: Vec<Walk> = sources
-        .iter()
-        .map(|source| {
-            let walk = Walk::new(source.name(), selection.clone(), arguments.plane);
-            match &arguments.mask {
-                Some(mask) => walk.with_mask(mask.clone()),
-                None => walk,
-            }
-        })
-        .collect();
+    let wanted = Wanted {
+        hdu: arguments.hdu.as_ref(),
+        plane: arguments.plane,
+        mask: arguments.mask.as_ref(),
+    };
     let run = Run {
         in_flight: usize::from(arguments.in_flight),
         cancel,
     };
-    let outcomes = walk_all(sources, &mut walks, &run, tally, |_, _| {})?;
+    all_or_first(walked(sources, &wanted, &run, tally)?)
+}
+
+/// Which image of a file is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// None for the usual one.
+    pub hdu: Option<&'a Selection>,
+    pub plane: u64,
+    pub mask: Option<&'a Selection>,
+}
+
+/// Walks the headers of all files, and says of each what it has come to.
+pub fn walked(
+    sources: &[Source],
+    wanted: &Wanted<'_>,
+    run: &Run<'_>,
+    tally: &mut Tally,
+) -> Result<Vec<Result<Image, drive::Error>>> {
+    let selection = wanted.hdu.cloned().unwrap_or_default();
+    let walk = |source: &Source| {
+        let walk = Walk::new(source.name(), selection.clone(), wanted.plane);
+        match wanted.mask {
+            Some(mask) => walk.with_mask(mask.clone()),
+            None => walk,
+        }
+    };
+    let mut walks: Vec<Walk> = sources.iter().map(walk).collect();
+    let outcomes = walk_all(sources, &mut walks, run, tally, |_, _| {})?;
     let images = outcomes
         .into_iter()
         .zip(walks)
         .map(|(outcome, walk)| outcome.and_then(|_| Ok(walk.into_image()?)));
-    all_or_first(images.collect())
+    Ok(images.collect())
 }
 
 /// How servers are asked.

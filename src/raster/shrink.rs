@@ -1,7 +1,7 @@
 //! One coarse tile out of rows that pass by: 2×2 means, k times over.
 
+use super::halving::Halving;
 use super::plane::Sample;
-use super::pyramid::halve;
 use super::tiles::Order;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -28,10 +28,8 @@ struct Level<T> {
     height: u32,
     /// Rows that have come.
     come: u32,
-    /// A row that waits for the other one of its square; no room on the last level.
-    waiting: Vec<T>,
-    /// The row that two of them shrink to.
-    halved: Vec<T>,
+    /// No room on the last level.
+    halving: Halving<T>,
 }
 
 impl<T: Sample> Shrink<T> {
@@ -66,8 +64,7 @@ impl<T: Sample> Shrink<T> {
                 width: columns as usize,
                 height: rows,
                 come: 0,
-                waiting: row(columns)?,
-                halved: row(half)?,
+                halving: Halving::new(row(columns)?, row(half)?),
             });
             (columns, rows) = (half, rows.div_ceil(2));
         }
@@ -123,7 +120,7 @@ impl<T: Sample> Shrink<T> {
         let last = self.levels.len() - 1;
         let mut finer: Option<&Level<T>> = None;
         for (halving, level) in self.levels.iter_mut().enumerate() {
-            let row = finer.map_or(row, |finer| finer.halved.as_slice());
+            let row = finer.map_or(row, |finer| finer.halving.halved());
             let at = match self.order {
                 Order::TopDown => level.come,
                 Order::BottomUp => level.height - 1 - level.come,
@@ -135,35 +132,12 @@ impl<T: Sample> Shrink<T> {
                 }
                 break;
             }
-            if !level.pair(at, row) {
+            if !level.halving.pair((at, level.height), row) {
                 break;
             }
             finer = Some(level);
         }
         Ok(())
-    }
-}
-
-impl<T: Sample> Level<T> {
-    /// Halves the row with the other one of its square, if it has come, and says so.
-    fn pair(&mut self, at: u32, row: &[T]) -> bool {
-        self.halved.clear();
-        if at ^ 1 >= self.height {
-            halve(row, None, &mut self.halved);
-        } else if self.waiting.is_empty() {
-            self.waiting.extend_from_slice(row);
-            return false;
-        } else {
-            // Upper row first in either order: f64 sums round alike only in the same order.
-            let (top, bottom) = if at.is_multiple_of(2) {
-                (row, self.waiting.as_slice())
-            } else {
-                (self.waiting.as_slice(), row)
-            };
-            halve(top, Some(bottom), &mut self.halved);
-            self.waiting.clear();
-        }
-        true
     }
 }
 
@@ -179,7 +153,7 @@ mod tests {
             let shape = (width, height);
             let shrink = Shrink::<f64>::new(shape, halvings, Order::TopDown, &mut budget).unwrap();
             assert_eq!(budget.held(), Shrink::<f64>::bytes(width, halvings));
-            let held = |level: &Level<f64>| level.waiting.capacity() + level.halved.capacity();
+            let held = |level: &Level<f64>| level.halving.capacity();
             let held: usize = shrink.levels.iter().map(held).sum();
             assert_eq!(held as u64 * 8, budget.held());
         }

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
+use super::halving::Halving;
 use super::plane::{Sample, Scale, quantise};
-use super::pyramid::{Pyramid, halve};
+use super::pyramid::Pyramid;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 
@@ -100,10 +101,7 @@ struct Level<T, C> {
     come: u32,
     /// What is kept of the row of tiles that is being filled.
     band: Vec<C>,
-    /// A row that waits for the other one of its square.
-    waiting: Vec<T>,
-    /// The row that two of them shrink to.
-    halved: Vec<T>,
+    halving: Halving<T>,
 }
 
 impl<T: Sample> Builder<T> {
@@ -267,7 +265,7 @@ impl<T: Sample, K: Keep<T>> Builder<T, K> {
         let edge = self.pyramid.tile();
         let mut finer: Option<&mut Level<T, K::Cell>> = None;
         for (place, level) in self.levels.iter_mut().enumerate() {
-            let row = finer.as_ref().map_or(row, |finer| finer.halved.as_slice());
+            let row = finer.as_ref().map_or(row, |finer| finer.halving.halved());
             let at = match self.order {
                 Order::TopDown => level.come,
                 Order::BottomUp => level.height - 1 - level.come,
@@ -279,7 +277,7 @@ impl<T: Sample, K: Keep<T>> Builder<T, K> {
             if level.fills(at, self.order, edge) {
                 self.due.push_back((place, at / edge));
             }
-            if level.z == 0 || !level.pair(at, row) {
+            if level.z == 0 || !level.halving.pair((at, level.height), row) {
                 break;
             }
             finer = Some(level);
@@ -305,8 +303,10 @@ fn levels<T, C>(
             height,
             come: 0,
             band: band(width)?,
-            waiting: row(if z > 0 { width } else { 0 })?,
-            halved: row(if z > 0 { width.div_ceil(2) } else { 0 })?,
+            halving: Halving::new(
+                row(if z > 0 { width } else { 0 })?,
+                row(if z > 0 { width.div_ceil(2) } else { 0 })?,
+            ),
         });
     }
     Ok(levels)
@@ -332,27 +332,6 @@ impl<T: Sample, C: Copy> Level<T, C> {
             line[filled..].fill(beyond);
         }
     }
-
-    /// Halves the row with the other one of its square, if it has come, and says so.
-    fn pair(&mut self, at: u32, row: &[T]) -> bool {
-        self.halved.clear();
-        if at ^ 1 >= self.height {
-            halve(row, None, &mut self.halved);
-        } else if self.waiting.is_empty() {
-            self.waiting.extend_from_slice(row);
-            return false;
-        } else {
-            // Upper row first in either order: f64 sums round alike only in the same order.
-            let (top, bottom) = if at.is_multiple_of(2) {
-                (row, self.waiting.as_slice())
-            } else {
-                (self.waiting.as_slice(), row)
-            };
-            halve(top, Some(bottom), &mut self.halved);
-            self.waiting.clear();
-        }
-        true
-    }
 }
 
 #[cfg(test)]
@@ -369,9 +348,8 @@ mod tests {
             for _ in 0..height {
                 builder.rows(&row, &mut |_| Ok::<(), Error>(()))?;
             }
-            let held = |level: &Level<f32, u16>| {
-                level.band.capacity() * 2 + (level.waiting.capacity() + level.halved.capacity()) * 4
-            };
+            let held =
+                |level: &Level<f32, u16>| level.band.capacity() * 2 + level.halving.capacity() * 4;
             let held: usize = builder.levels.iter().map(held).sum();
             let held = held + builder.tile.capacity() * 2;
             assert_eq!(held as u64, Builder::<f32>::bytes(&pyramid));

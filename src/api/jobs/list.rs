@@ -2,14 +2,11 @@
 
 use std::rc::Rc;
 
-use sha2::{Digest as _, Sha256};
-
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ion::database::{Molecules, Reader};
+use crate::job::whole::Whole;
 use crate::job::{Machine, Step};
-
-/// Bytes that are asked for at once.
-const PIECE: u64 = 1 << 20;
+use crate::results::stack::headers::last_name;
 
 /// The list that comes with the program, as `sectile demo-data` writes it.
 const BUILT_IN: &[u8] = include_bytes!("../../../www/ions/molecules.csv");
@@ -28,11 +25,8 @@ pub struct List {
 /// Reads a list from its first byte to its last.
 #[derive(Debug)]
 pub struct ListReading {
-    file: String,
+    whole: Whole,
     reader: Reader,
-    sha256: Sha256,
-    at: u64,
-    ended: bool,
 }
 
 impl ListReading {
@@ -40,11 +34,8 @@ impl ListReading {
     #[must_use]
     pub fn new(file: &str, memory: u64) -> Self {
         Self {
-            file: file.to_owned(),
+            whole: Whole::new(file),
             reader: Reader::new(file, memory),
-            sha256: Sha256::new(),
-            at: 0,
-            ended: false,
         }
     }
 
@@ -54,9 +45,9 @@ impl ListReading {
     /// Those of [`Reader::finish`].
     pub fn into_list(self) -> Result<List> {
         Ok(List {
-            name: last_name(&self.file).to_owned(),
+            name: last_name(self.whole.file()).to_owned(),
             molecules: Rc::new(self.reader.finish()?),
-            sha256: self.sha256.finalize().into(),
+            sha256: self.whole.sha256(),
         })
     }
 }
@@ -64,43 +55,22 @@ impl ListReading {
 /// The list that comes with the program.
 ///
 /// # Errors
-/// [`Error::Budget`] if it does not fit `memory` bytes.
+/// [`Error::Budget`](crate::error::Error::Budget) if it does not fit `memory` bytes.
 pub fn built_in(memory: u64) -> Result<List> {
     let mut reading = ListReading::new("molecules.csv", memory);
     reading.feed(0, BUILT_IN, Some(BUILT_IN.len() as u64))?;
     reading.into_list()
 }
 
-/// The last part of a path or of a URL without its query, as the command line writes it into results.
-pub(super) fn last_name(name: &str) -> &str {
-    let name = crate::results::stack::headers::without_query(name);
-    name.rsplit(['/', '\\']).next().unwrap_or(name)
-}
-
 impl Machine for ListReading {
     type Item = ();
 
     fn step(&mut self) -> Result<Step<()>> {
-        Ok(if self.ended {
-            Step::Done
-        } else {
-            Step::Need(self.at..self.at.saturating_add(PIECE))
-        })
+        Ok(self.whole.step())
     }
 
     fn feed(&mut self, at: u64, bytes: &[u8], total: Option<u64>) -> Result<()> {
-        if at != self.at {
-            return Err(Error::Unexpected {
-                file: self.file.clone(),
-                at,
-                asked: PIECE,
-                got: bytes.len() as u64,
-            });
-        }
-        self.reader.push(bytes)?;
-        self.sha256.update(bytes);
-        self.at += bytes.len() as u64;
-        self.ended = (bytes.len() as u64) < PIECE || total == Some(self.at);
-        Ok(())
+        let Self { whole, reader } = self;
+        whole.feed(at, bytes, total, |bytes| reader.push(bytes))
     }
 }

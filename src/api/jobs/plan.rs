@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::ask::{AnnotationAsked, Asked, Images, MedianAsked};
 use super::document::{Document, Estimate};
-use super::list::{List, last_name};
+use super::list::List;
 use super::{MOST_SHARDS, assembly};
 use crate::api::PROGRAM;
 use crate::api::catalog::{Kind, StackEntry};
@@ -23,7 +23,7 @@ use crate::results::Provenance;
 use crate::results::part::whole::Depicted;
 use crate::results::pyramid::{Cubes, PyramidJob};
 use crate::results::shards::{self, Invocation, divide};
-use crate::results::stack::headers::without_query;
+use crate::results::stack::headers::{last_name, without_query};
 use crate::results::stack::{self, Input, Made};
 use crate::stack::exposure::Stack;
 use crate::stack::plan::{Plan, Wish};

@@ -9,9 +9,8 @@ use std::sync::atomic::AtomicBool;
 use md5::{Digest as _, Md5};
 use sectile::api::catalog::image_to_json;
 use sectile::budget;
-use sectile::drive::native::{Options, Run, Source, walk, walk_all};
+use sectile::drive::native::{Options, Run, Source, walk};
 use sectile::fits::Image;
-use sectile::fits::walk::Walk;
 use sectile::job::Tally;
 use sectile::stack::exposure::{Rules, Stack};
 use sectile::store::read::Open;
@@ -22,6 +21,7 @@ use crate::cli::arguments::{Catalog, Etags};
 use crate::cli::failure::{Failure, Result};
 use crate::cli::interrupt;
 use crate::cli::report::Report;
+use crate::cli::stack::{Wanted, walked};
 
 /// Requests in flight while headers are read.
 const IN_FLIGHT: usize = 6;
@@ -128,28 +128,17 @@ fn images(
     cancel: &AtomicBool,
     tally: &mut Tally,
 ) -> Result<Vec<Image>> {
-    let selection = arguments.hdu.clone().unwrap_or_default();
-    let mut walks: Vec<Walk> = sources
-        .iter()
-        .map(|source| {
-            let walk = Walk::new(source.name(), selection.clone(), arguments.plane);
-            match &arguments.mask {
-                Some(mask) => walk.with_mask(mask.clone()),
-                None => walk,
-            }
-        })
-        .collect();
+    let wanted = Wanted {
+        hdu: arguments.hdu.as_ref(),
+        plane: arguments.plane,
+        mask: arguments.mask.as_ref(),
+    };
     let run = Run {
         in_flight: IN_FLIGHT,
         cancel,
     };
-    let outcomes = walk_all(sources, &mut walks, &run, tally, |_, _| {})?;
-    let mut images = Vec::new();
-    for (outcome, walk) in outcomes.into_iter().zip(walks) {
-        outcome?;
-        images.push(walk.into_image()?);
-    }
-    Ok(images)
+    let images = walked(sources, &wanted, &run, tally)?;
+    Ok(images.into_iter().collect::<Result<_, _>>()?)
 }
 
 /// A store of ions: its head is read, so that a faulty one is not declared.

@@ -123,6 +123,15 @@ pub fn without_query(name: &str) -> &str {
     }
 }
 
+/// The last part of a path or of a URL without its query.
+///
+/// Results call a store and a list by it: the folder that they were in is nobody's business.
+#[must_use]
+pub fn last_name(name: &str) -> &str {
+    let name = without_query(name);
+    name.rsplit(['/', '\\']).next().unwrap_or(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::without_query;

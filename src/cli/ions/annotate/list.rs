@@ -4,18 +4,15 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use sectile::drive::native::{Run, Source, follow};
-use sectile::error::{Error, Result as Read};
+use sectile::error::Result as Read;
 use sectile::ion::database::{Molecules, Reader};
+use sectile::job::whole::Whole;
 use sectile::job::{Machine, Step, Tally};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use crate::cli::arguments::Reading;
 use crate::cli::failure::Result;
 use crate::cli::report::Report;
-
-/// Bytes that are asked for at once.
-const PIECE: u64 = 1 << 20;
 
 /// Rows that were left out and are shown one by one.
 const SHOWN: usize = 5;
@@ -57,14 +54,11 @@ pub fn follow_all(
     take: impl FnMut(&[u8]) -> Read<()> + Send,
 ) -> Result<[u8; 32]> {
     let mut machine = Pieces {
-        file: source.name().to_owned(),
+        whole: Whole::new(source.name()),
         take,
-        sha256: Sha256::new(),
-        at: 0,
-        ended: false,
     };
     follow(source, &mut machine, run, tally, |_| {})?;
-    Ok(machine.sha256.finalize().into())
+    Ok(machine.whole.sha256())
 }
 
 impl List {
@@ -106,37 +100,18 @@ fn said(rejected: &sectile::ion::database::Rejected) -> String {
 
 /// Takes a file from its first byte to its last.
 struct Pieces<T> {
-    file: String,
+    whole: Whole,
     take: T,
-    sha256: Sha256,
-    at: u64,
-    ended: bool,
 }
 
 impl<T: FnMut(&[u8]) -> Read<()>> Machine for Pieces<T> {
     type Item = ();
 
     fn step(&mut self) -> Read<Step<()>> {
-        Ok(if self.ended {
-            Step::Done
-        } else {
-            Step::Need(self.at..self.at.saturating_add(PIECE))
-        })
+        Ok(self.whole.step())
     }
 
     fn feed(&mut self, at: u64, bytes: &[u8], total: Option<u64>) -> Read<()> {
-        if at != self.at {
-            return Err(Error::Unexpected {
-                file: self.file.clone(),
-                at,
-                asked: PIECE,
-                got: bytes.len() as u64,
-            });
-        }
-        (self.take)(bytes)?;
-        self.sha256.update(bytes);
-        self.at += bytes.len() as u64;
-        self.ended = (bytes.len() as u64) < PIECE || total == Some(self.at);
-        Ok(())
+        self.whole.feed(at, bytes, total, &mut self.take)
     }
 }
