@@ -41,6 +41,11 @@ fn carried() -> Vec<String> {
         "CONTINUE  'which continues nothing'",
         "BARE      has no value indicator",
         "OPEN    = 'no closing quote",
+        "ODD     = 'no closing quote''",
+        "TWICE   = 'one' 'two'",
+        "BEHIND  = '' ''/ an empty string with another behind it",
+        "QUOTE   = '''' / it''s a quote",
+        "EMPTY   = ''/'' are quotes",
         "COMPLEX = (1.5, -2.0E3)",
         "NOVALUE =",
         "HISTORY one",
@@ -201,8 +206,11 @@ fn files_hold_to_the_standard() {
         assert_eq!(value(primary, "CTYPE1"), Some("'RA---TAN'"));
         assert_eq!(value(primary, "CRPIX2"), Some("1.0245D3"));
         assert_eq!(value(primary, "OBJECT"), Some("'O''Neill''s star'"));
+        assert_eq!(value(primary, "QUOTE"), Some("''''"));
+        assert_eq!(value(primary, "EMPTY"), Some("''/'' are quotes"));
         for gone in [
-            "NAXIS3", "BZERO", "EXTNAME", "lower", "BROKEN", "BARE", "OPEN",
+            "NAXIS3", "BZERO", "EXTNAME", "lower", "BROKEN", "BARE", "OPEN", "ODD", "TWICE",
+            "BEHIND",
         ] {
             assert_eq!(value(primary, gone), None, "{gone}");
         }

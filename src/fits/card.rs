@@ -115,7 +115,8 @@ pub(super) fn parse_value(field: &str) -> (Value, String) {
     let field = field.trim_start_matches(' ');
     if let Some(rest) = field.strip_prefix('\'') {
         let (text, rest) = quoted(rest);
-        return (Value::Text(text.trim_end().to_owned()), comment_of(rest));
+        let comment = comment_of(rest.unwrap_or_default());
+        return (Value::Text(text.trim_end().to_owned()), comment);
     }
     let (value, comment) = match field.split_once('/') {
         Some((value, comment)) => (value.trim(), comment.trim().to_owned()),
@@ -132,8 +133,9 @@ pub(super) fn parse_value(field: &str) -> (Value, String) {
     (value, comment)
 }
 
-/// The text up to the closing quote, and what follows it. A missing quote ends with the card.
-fn quoted(rest: &str) -> (String, &str) {
+/// The text behind an opening quote up to the closing one, doubled quotes halved, and what follows
+/// (§4.2.1). A text whose closing quote is missing ends with the card, and `None` follows.
+pub(super) fn quoted(rest: &str) -> (String, Option<&str>) {
     let mut text = String::new();
     let mut chars = rest.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -142,10 +144,10 @@ fn quoted(rest: &str) -> (String, &str) {
         } else if chars.next_if(|(_, next)| *next == '\'').is_some() {
             text.push('\'');
         } else {
-            return (text, &rest[at + 1..]);
+            return (text, Some(&rest[at + 1..]));
         }
     }
-    (text, "")
+    (text, None)
 }
 
 fn comment_of(rest: &str) -> String {

@@ -5,6 +5,7 @@
 use std::iter;
 
 use crate::error::{Error, Result};
+use crate::fits::card::quoted;
 use crate::fits::decimal;
 
 /// Characters of a card.
@@ -196,13 +197,11 @@ fn is_structural(keyword: &str) -> bool {
             .any(numbered)
 }
 
-/// The characters between the quotes of a string value, doubled ones left out; `None` for what is no
-/// closed string with at most a comment behind it.
+/// The text of a string value; `None` for what is no closed string with at most a comment behind it.
 fn string(field: &str) -> Option<String> {
-    let value = field.trim_start().strip_prefix('\'')?.replace("''", "");
-    let (inner, rest) = value.split_once('\'')?;
-    let rest = rest.trim_start();
-    (rest.is_empty() || rest.starts_with('/')).then(|| inner.to_owned())
+    let (text, rest) = quoted(field.trim_start().strip_prefix('\'')?);
+    let rest = rest?.trim_start();
+    (rest.is_empty() || rest.starts_with('/')).then_some(text)
 }
 
 /// Whether a card has a value as §4.2 writes them: nothing, a closed string, T or F, a number or a
