@@ -84,6 +84,27 @@ fn medians(sample: &Sample, narrow: bool) -> (Vec<f64>, Vec<f64>) {
         .unzip()
 }
 
+/// The root mean square deviations from the mean, by their definition; f32 where `narrow`.
+fn scatter(sample: &Sample, narrow: bool) -> Vec<f64> {
+    let planes = planes(sample);
+    let stored = |value: f64| {
+        if narrow {
+            f64::from(value as f32)
+        } else {
+            value
+        }
+    };
+    let rms = |pixel: usize| {
+        let values = planes.iter().map(|plane| stored(plane[pixel]));
+        let values: Vec<f64> = values.filter(|value| !value.is_nan()).collect();
+        let number = values.len() as f64;
+        let mean = values.iter().fold(0.0, |sum, value| sum + value) / number;
+        let squares = values.iter().map(|value| (value - mean) * (value - mean));
+        stored((squares.fold(0.0, |sum, square| sum + square) / number).sqrt())
+    };
+    (0..planes[0].len()).map(rms).collect()
+}
+
 fn bits(values: &[f64]) -> Vec<u64> {
     let plain = |value: &f64| if value.is_nan() { f64::NAN } else { *value };
     values.iter().map(|value| plain(value).to_bits()).collect()
@@ -168,6 +189,7 @@ fn tiles_of_every_level_are_those_of_the_definition() {
         let size = (700, 530);
         let sample = stack(5, size, kinds);
         let (values, counts) = medians(&sample, narrow);
+        let scatter = scatter(&sample, narrow);
         for (edge, query) in [(256, ""), (512, "?tile=512")] {
             let pyramid = Pyramid::new(size.0, size.1, edge).unwrap();
             for z in 0..pyramid.levels() {
@@ -178,6 +200,10 @@ fn tiles_of_every_level_are_those_of_the_definition() {
                     check_picture(&got, (edge, edge), &codes, scale, "DN/s");
                     assert_eq!(got.requests, 5);
                 }
+                let got = sample.get(&format!("rms/{z}/0/0.png{query}"));
+                let (codes, scale) = tile(&scatter, size, (z, 0, 0), edge, narrow);
+                check_picture(&got, (edge, edge), &codes, scale, "DN/s");
+                assert_eq!(got.requests, 5);
                 let got = sample.get(&format!("count/{z}/0/0.png{query}"));
                 let (codes, scale) = tile(&counts, size, (z, 0, 0), edge, true);
                 check_picture(&got, (edge, edge), &codes, scale, "");
@@ -264,6 +290,7 @@ fn a_cutout_is_a_fits_file_with_its_place_on_the_sky() {
     let size = (90, 50);
     let sample = stack(4, size, &[F32]);
     let (values, counts) = medians(&sample, true);
+    let scatter = scatter(&sample, true);
     for [x0, y0, x1, y1] in [
         [0, 0, 90, 50],
         [7, 11, 50, 12],
@@ -303,6 +330,12 @@ fn a_cutout_is_a_fits_file_with_its_place_on_the_sky() {
         assert_eq!(got.header("Content-Type"), "image/fits");
         assert_eq!(file.len() % 2880, 0);
 
+        let file = sample.get(&format!("rms.fits{query}")).reply.body;
+        let (image, found) = image_of(&file);
+        assert_eq!(bits(&found), bits(&part(&scatter, 90, rect)));
+        assert_eq!(image.unit.as_deref(), Some("DN/s"));
+        assert_eq!(card(&file, "NCOMBINE").as_deref(), Some("4"));
+
         let (image, found) = image_of(&sample.get(&format!("count.fits{query}")).reply.body);
         assert_eq!(bits(&found), bits(&part(&counts, 90, rect)));
         assert_eq!((image.encoding.bitpix, image.unit), (Bitpix::I16, None));
@@ -326,6 +359,7 @@ fn a_point_and_a_spectrum_are_the_pixels_values() {
         let sample = stack(6, (31, 17), kinds);
         let planes = planes(&sample);
         let (values, counts) = medians(&sample, narrow);
+        let scatter = scatter(&sample, narrow);
         for (x, y) in [(0, 0), (30, 16), (12, 9), (5, 16)] {
             let pixel = y * 31 + x;
             let got = sample.get(&format!("median/point/{x},{y}"));
@@ -339,6 +373,13 @@ fn a_point_and_a_spectrum_are_the_pixels_values() {
             assert_eq!(json["unit"], "DN/s");
             assert_eq!(json["sky"].as_array().unwrap().len(), 2);
             assert_eq!(got.requests, 6);
+            let wanted = bits(&scatter[pixel..=pixel])[0];
+            let bits_of = |json: &serde_json::Value| json.as_f64().unwrap_or(f64::NAN).to_bits();
+            let json = sample.get(&format!("rms/point/{x},{y}")).json();
+            assert_eq!(bits_of(&json["value"]), wanted);
+            assert_eq!(json["count"].as_f64(), Some(counts[pixel]));
+            let json = sample.get(&format!("spectrum?x={x}&y={y}")).json();
+            assert_eq!(bits_of(&json["rms"]), wanted);
             let json = sample.get(&format!("count/point/{x},{y}")).json();
             assert_eq!(json["value"].as_f64(), Some(counts[pixel]));
             let json = sample.get(&format!("frame-2/point/{x},{y}")).json();
@@ -423,6 +464,8 @@ fn any_memory_and_any_order_of_arrival_give_the_same_bytes() {
         "median/0/0/0.png",
         "median/2/1/1.png",
         "count/1/0/1.png",
+        "rms/1/0/1.png",
+        "rms.fits?bbox=10,20,700,600",
         "median.fits?bbox=10,20,700,600",
         "median.png",
         "median/statistics",
@@ -493,6 +536,7 @@ fn a_byte_at_a_time_is_enough() {
     for target in [
         "median/0/0/0.png",
         "count.fits",
+        "rms.fits",
         "spectrum?x=3&y=4",
         "median/statistics",
     ] {
@@ -515,6 +559,7 @@ fn requests_and_bytes_are_few() {
         ("median/2/3/3.png", 12, 12 * (31 * 4000 + 232 * 4)),
         ("median/1/0/0.png", 12, 12 * (511 * 4000 + 512 * 4)),
         ("frame-3/2/1/1.png", 1, 255 * 4000 + 256 * 4),
+        ("rms/2/0/0.png", 12, 12 * (255 * 4000 + 256 * 4)),
         ("median/point/5,6", 12, 12 * 4),
         ("spectrum?x=5&y=6", 12, 12 * 4),
         ("median.fits?bbox=0,100,1000,200", 12, 12 * 100 * 4000),

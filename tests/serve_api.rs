@@ -21,7 +21,7 @@ use program::serving::Server;
 use program::{ask, floats, pixels, run_well};
 
 /// Routes of the stack and the tissue that take data, and those that are documents.
-const ROUTES: [&str; 24] = [
+const ROUTES: [&str; 26] = [
     "/v1",
     "/v1/sky",
     "/v1/sky/info",
@@ -37,6 +37,8 @@ const ROUTES: [&str; 24] = [
     "/v1/sky/median.fits?bbox=10,20,90,70",
     "/v1/sky/median.fits",
     "/v1/sky/count.fits",
+    "/v1/sky/rms.fits",
+    "/v1/sky/rms/1/1/0.png",
     "/v1/sky/median/point/17,33",
     "/v1/sky/spectrum?x=17&y=33",
     "/v1/sky/median/statistics?bbox=0,0,64,64",
@@ -260,7 +262,7 @@ fn wrong_requests_are_told_what_is_wrong() {
     for (route, status, kind) in [
         ("/v1/absent/info", 404, "dataset"),
         ("/v1/sky/nothing/0/0/0.png", 404, "layer"),
-        ("/v1/sky/rms/0/0/0.png", 404, "layer"),
+        ("/v1/sky/mean/0/0/0.png", 404, "layer"),
         ("/v1/sky/frame-4/0/0/0.png", 404, "layer"),
         ("/v1/sky/mz-100.0000/0/0/0.png", 404, "layer"),
         ("/v1/tissue/median/0/0/0.png", 404, "layer"),

@@ -44,7 +44,7 @@ fn a_crowd_gets_no_wrong_byte() {
     let server = Server::start(folder.path(), &["--memory", "16MiB"]);
     let mut core = Host::new(folder.path(), tags(folder.path()));
     let mut routes: Vec<String> = Vec::new();
-    for layer in ["median", "count", "frame-1", "frame-2", "frame-3"] {
+    for layer in ["median", "rms", "count", "frame-1", "frame-2", "frame-3"] {
         routes.extend(
             ["0/0/0", "1/0/0", "1/1/0", "1/0/1", "1/1/1"]
                 .map(|tile| format!("/v1/sky/{layer}/{tile}.png")),

@@ -12,13 +12,17 @@
 
 #[path = "stack_cases/masked.rs"]
 mod masked;
+#[path = "stack_cases/scatter.rs"]
+mod scatter;
 mod stack_cases;
 
 use masked::{flags, mask};
+use scatter::naive_rms;
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::mask::Meaning;
 use sectile::stack::plan::{Rect, Wish};
-use stack_cases::{Feeding, bits, expected, files, memory, plain, run};
+use sectile::stack::rms::Rms;
+use stack_cases::{Feeding, bits, expected, expected_of, files, memory, plain, run, run_of};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
@@ -76,6 +80,28 @@ fn every_pixel_type() {
             expected(&files, &out.plan),
             "{kind:?}"
         );
+    }
+}
+
+#[wasm_bindgen_test]
+fn the_scatter_too() {
+    let scaled = Encoding {
+        bscale: 0.1,
+        bzero: 3.0,
+        blank: Some(77),
+        ..Encoding::plain(Bitpix::I16)
+    };
+    for kind in [plain(), scaled, Encoding::plain(Bitpix::F64)] {
+        let files = files(9, 701, 37, &[kind, plain()]);
+        for (mebibytes, piece) in [(4, 1000), (64, usize::MAX)] {
+            let feeding = Feeding {
+                piece,
+                shuffled: true,
+            };
+            let out = run_of::<Rms>(&files, &memory(mebibytes << 20), feeding);
+            let wanted = expected_of(&files, &out.plan, naive_rms);
+            assert_eq!((bits(&out.values), out.count), wanted, "{kind:?}");
+        }
     }
 }
 

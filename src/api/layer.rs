@@ -1,6 +1,6 @@
 //! Which picture of a dataset is meant: its canonical name, and what else decides it.
 //!
-//! Stacks have `median`, `count` and `frame-1` … `frame-N`. Datasets of ions have `mz-885.5498`, an m/z of four decimals,
+//! Stacks have `median`, `rms`, `count` and `frame-1` … `frame-N`. Datasets of ions have `mz-885.5498`, an m/z of four decimals,
 //! and ions such as `C47H83O13P-H`, a formula with what makes an ion of it.
 
 use std::fmt::{self, Write as _};
@@ -29,6 +29,8 @@ const WIDEST: [f64; 2] = [1000.0, 10.0];
 pub enum Layer {
     /// The median of a stack.
     Median,
+    /// The scatter of the values around their mean: [`crate::stack::rms`].
+    Rms,
     /// How many values the median was taken of.
     Count,
     /// One exposure of a stack, counted from 1.
@@ -84,6 +86,7 @@ impl Layer {
     pub fn parse(name: &str, given: &Given<'_>) -> Result<Self, Problem> {
         let stack = match name {
             "median" => Some(Self::Median),
+            "rms" => Some(Self::Rms),
             "count" => Some(Self::Count),
             _ => match name.strip_prefix("frame-") {
                 Some(number) => Some(Self::Frame(frame(number)?)),
@@ -154,6 +157,7 @@ impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Median => f.write_str("median"),
+            Self::Rms => f.write_str("rms"),
             Self::Count => f.write_str("count"),
             Self::Frame(number) => write!(f, "frame-{number}"),
             Self::Ion { what, .. } => what.fmt(f),

@@ -7,7 +7,7 @@ use sectile::drive;
 use sectile::drive::native::{Event, Run, run as drive_job};
 use sectile::job::Tally;
 use sectile::results::stack::{Layout, Made};
-use sectile::stack::job::{Median as Section, MedianJob};
+use sectile::stack::job::{MedianJob, Reduced as Section};
 use sectile::stack::plan::{Plan, Rect, Wish};
 use serde_json::{Value, json};
 

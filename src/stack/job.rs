@@ -1,4 +1,4 @@
-//! The median as a job: slots are filled in any order, sections leave in theirs.
+//! The reduction of a stack as a job: slots are filled in any order, sections leave in theirs.
 
 use std::collections::VecDeque;
 
@@ -7,6 +7,7 @@ use super::mask::Flags;
 use super::median::{Kernel, Samples};
 use super::plan::{BASE, CHUNK, EXPOSURE, Layout, Plan, Section};
 use super::reads::Place;
+use super::statistic::Statistic;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::job::slot::Slot;
@@ -27,7 +28,7 @@ pub enum Values<'a> {
 /// `[rows, width]`, row-major; the first row is row `y0` of the image, the next `y0 + step`, and
 /// columns likewise.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Median<'a> {
+pub struct Reduced<'a> {
     /// Index of the section in its plan.
     pub section: u64,
     /// Column of the image of the first value.
@@ -40,19 +41,22 @@ pub struct Median<'a> {
     pub rows: u32,
     /// Distance between neighbouring values in the image, in pixels.
     pub step: u32,
-    /// Medians; NaN where no exposure has a value.
+    /// Medians, or what else the job computes; NaN where no exposure has a value.
     pub values: Values<'a>,
     /// How many exposures contributed.
     pub count: &'a [u16],
 }
 
-/// A median that waits for its bytes.
+/// The median of a stack.
+pub type MedianJob = StackJob<Kernel>;
+
+/// The reduction of a stack to one [`Statistic`], waiting for its bytes.
 #[derive(Debug)]
-pub struct MedianJob {
+pub struct StackJob<S> {
     plan: Plan,
     width: u32,
     exposures: Vec<Exposure>,
-    kernel: Kernel,
+    statistic: S,
     budget: Budget,
     slots: Vec<Slot>,
     free: Vec<u32>,
@@ -83,7 +87,7 @@ impl Output {
     }
 }
 
-impl MedianJob {
+impl<S: Statistic> StackJob<S> {
     /// Allocates what `plan` says: all memory that the job will ever hold.
     ///
     /// # Errors
@@ -93,8 +97,8 @@ impl MedianJob {
         let exposures = stack.exposures.len();
         let fixed = BASE + exposures as u64 * EXPOSURE + u64::from(plan.in_flight) * CHUNK;
         budget.reserve(fixed, "the program")?;
-        budget.reserve(Kernel::scratch_bytes(exposures), "the kernel's scratch")?;
-        let kernel = Kernel::new(exposures)?;
+        budget.reserve(S::scratch_bytes(exposures), "the kernel's scratch")?;
+        let statistic = S::new(exposures)?;
         let slot_bytes = length(plan.slot_bytes, &plan)?;
         let mut slots = Vec::new();
         for _ in 0..plan.slots {
@@ -111,7 +115,7 @@ impl MedianJob {
         Ok(Self {
             width: stack.width,
             exposures: stack.exposures.clone(),
-            kernel,
+            statistic,
             values: Output::new(wide, kept, &mut budget, "the values")?,
             count: budget.allocate(kept, "the counts")?,
             line: (
@@ -176,14 +180,14 @@ impl MedianJob {
 
     /// The section that was handed out last; its values stay until the next one is made ready.
     #[must_use]
-    pub fn last(&self) -> Option<Median<'_>> {
+    pub fn last(&self) -> Option<Reduced<'_>> {
         let index = self.current.checked_sub(1)?;
         let section = self.plan.section(index);
         let rows = self.plan.wanted_rows(&section);
         let columns = section.columns.end - section.columns.start;
         let width = columns.div_ceil(self.plan.step);
         let len = rows as usize * width as usize;
-        Some(Median {
+        Some(Reduced {
             section: index,
             x0: section.columns.start,
             y0: section.rows.start,
@@ -199,8 +203,8 @@ impl MedianJob {
     }
 
     fn reduce(&mut self, section: &Section) -> Result<()> {
-        // Arrival decides which slot an exposure is in; the order of exposures decides nothing in
-        // a median, but a fixed one keeps it easy to reason about.
+        // Arrival decides which slot an exposure is in; sums depend on the order of the exposures, so
+        // that is always theirs.
         let mut places: Vec<Option<&Slot>> = vec![None; self.exposures.len()];
         for slot in &self.slots {
             if slot.full && slot.turn == self.current {
@@ -260,7 +264,7 @@ impl MedianJob {
                         count,
                         line,
                         line_count,
-                        |values, count| self.kernel.masked_f32(&samples, &flags, values, count),
+                        |values, count| self.statistic.reduce_f32(&samples, &flags, values, count),
                     )?;
                 }
                 (Output::F64(values), Output::F64(line)) => {
@@ -271,7 +275,7 @@ impl MedianJob {
                         count,
                         line,
                         line_count,
-                        |values, count| self.kernel.masked_f64(&samples, &flags, values, count),
+                        |values, count| self.statistic.reduce_f64(&samples, &flags, values, count),
                     )?;
                 }
                 _ => {}
@@ -288,12 +292,12 @@ fn sampled<T: Copy>(
     count: &mut [u16],
     line: &mut [T],
     line_count: &mut [u16],
-    median: impl FnOnce(&mut [T], &mut [u16]) -> Result<()>,
+    reduce: impl FnOnce(&mut [T], &mut [u16]) -> Result<()>,
 ) -> Result<()> {
     if step == 1 {
-        return median(values, count);
+        return reduce(values, count);
     }
-    median(line, line_count)?;
+    reduce(line, line_count)?;
     let step = step as usize;
     for (value, wanted) in values.iter_mut().zip(line.iter().step_by(step)) {
         *value = *wanted;
@@ -319,8 +323,11 @@ fn length(bytes: u64, plan: &Plan) -> Result<usize> {
     })
 }
 
-impl Job for MedianJob {
-    type Item<'a> = Median<'a>;
+impl<S: Statistic> Job for StackJob<S> {
+    type Item<'a>
+        = Reduced<'a>
+    where
+        S: 'a;
 
     fn next(&mut self) -> Option<Fetch> {
         let (section, exposure) = self.asked;
@@ -359,7 +366,7 @@ impl Job for MedianJob {
         self.complete(fetch.slot)
     }
 
-    fn ready(&mut self) -> Result<Option<Median<'_>>> {
+    fn ready(&mut self) -> Result<Option<Reduced<'_>>> {
         if self
             .arrived
             .front()

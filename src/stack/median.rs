@@ -117,7 +117,7 @@ impl Kernel {
         out: &mut [f32],
         count: &mut [u16],
     ) -> Result<()> {
-        self.check(rows, flags, out.len(), count.len())?;
+        check(self.exposures, rows, flags, out.len(), count.len())?;
         let plain = rows.iter().all(|row| load::is_plain_f32(&row.encoding));
         match &mut self.narrow {
             Narrow::Strip(strip) => strip.reduce(out, count, |start, pixels, strip| {
@@ -170,61 +170,61 @@ impl Kernel {
         out: &mut [f64],
         count: &mut [u16],
     ) -> Result<()> {
-        self.check(rows, flags, out.len(), count.len())?;
+        check(self.exposures, rows, flags, out.len(), count.len())?;
         self.wide.reduce(out, count, |start, pixels, block| {
             let nan = load::decoded_f64(rows, start, pixels, block);
             leave::out(flags, start, pixels, block) | nan
         });
         Ok(())
     }
+}
 
-    fn check(
-        &self,
-        rows: &[Samples<'_>],
-        flags: &[Option<Flags<'_>>],
-        pixels: usize,
-        counts: usize,
-    ) -> Result<()> {
-        let refuse = |what| Err(Error::Parameter { name: "rows", what });
-        if rows.len() != self.exposures {
-            return refuse(format!(
-                "{} runs of pixels for a median of {} exposures; give one for each",
-                rows.len(),
-                self.exposures
-            ));
-        }
-        if counts != pixels {
-            return refuse(format!(
-                "{counts} counts for {pixels} pixels; give one for each"
-            ));
-        }
-        for (index, row) in rows.iter().enumerate() {
-            let size = row.encoding.bitpix.size();
-            if row.bytes.len() / size < pixels {
-                return refuse(format!(
-                    "run {index} has {} bytes, too few for {pixels} pixels of {size} bytes",
-                    row.bytes.len()
-                ));
-            }
-        }
-        if !flags.is_empty() && flags.len() != rows.len() {
-            return refuse(format!(
-                "{} runs of flags for {} of pixels; give one for each, or none at all",
-                flags.len(),
-                rows.len()
-            ));
-        }
-        let given = flags.iter().enumerate();
-        for (index, flags) in given.filter_map(|(index, flags)| Some((index, flags.as_ref()?))) {
-            let (have, size) = (flags.bytes.len(), flags.mask.bitpix.size());
-            if have / size < pixels {
-                return refuse(format!(
-                    "the flags of run {index} have {have} bytes, too few for {pixels} pixels of {size} bytes"
-                ));
-            }
-        }
-        Ok(())
+/// Whether there is one run for each exposure, of pixels and, if at all, of flags, and a count for each pixel.
+pub(super) fn check(
+    exposures: usize,
+    rows: &[Samples<'_>],
+    flags: &[Option<Flags<'_>>],
+    pixels: usize,
+    counts: usize,
+) -> Result<()> {
+    let refuse = |what| Err(Error::Parameter { name: "rows", what });
+    if rows.len() != exposures {
+        return refuse(format!(
+            "{} runs of pixels for {exposures} exposures; give one for each",
+            rows.len()
+        ));
     }
+    if counts != pixels {
+        return refuse(format!(
+            "{counts} counts for {pixels} pixels; give one for each"
+        ));
+    }
+    for (index, row) in rows.iter().enumerate() {
+        let size = row.encoding.bitpix.size();
+        if row.bytes.len() / size < pixels {
+            return refuse(format!(
+                "run {index} has {} bytes, too few for {pixels} pixels of {size} bytes",
+                row.bytes.len()
+            ));
+        }
+    }
+    if !flags.is_empty() && flags.len() != rows.len() {
+        return refuse(format!(
+            "{} runs of flags for {} of pixels; give one for each, or none at all",
+            flags.len(),
+            rows.len()
+        ));
+    }
+    let given = flags.iter().enumerate();
+    for (index, flags) in given.filter_map(|(index, flags)| Some((index, flags.as_ref()?))) {
+        let (have, size) = (flags.bytes.len(), flags.mask.bitpix.size());
+        if have / size < pixels {
+            return refuse(format!(
+                "the flags of run {index} have {have} bytes, too few for {pixels} pixels of {size} bytes"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The NaN-median of exposures that are in memory already, by the rules of the [module](self).
@@ -277,12 +277,12 @@ pub fn nanmedian(exposures: &[&[f32]], out: &mut [f32], count: &mut [u16]) -> Re
     Ok(())
 }
 
-fn check_exposures(exposures: usize) -> Result<()> {
+pub(super) fn check_exposures(exposures: usize) -> Result<()> {
     if (1..=MOST_EXPOSURES).contains(&exposures) {
         return Ok(());
     }
     Err(Error::Parameter {
         name: "exposures",
-        what: format!("{exposures} exposures; a median takes 1 to {MOST_EXPOSURES} of them"),
+        what: format!("{exposures} exposures; a stack has 1 to {MOST_EXPOSURES} of them"),
     })
 }

@@ -8,4 +8,6 @@ pub mod mask;
 pub mod median;
 pub mod plan;
 mod reads;
+pub mod rms;
 pub mod shards;
+pub mod statistic;

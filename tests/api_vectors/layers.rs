@@ -99,7 +99,7 @@ pub(crate) fn numbers_are_rounded_once() {
 
 pub(crate) fn bad_layers_are_refused() {
     for (name, status) in [
-        ("rms", 404),
+        ("mean", 404),
         ("Median", 404),
         ("median ", 404),
         ("frame-0", 404),
@@ -144,6 +144,7 @@ pub(crate) fn bad_layers_are_refused() {
     let given = |tol, norm, isotope| Given { tol, norm, isotope };
     for (name, given, status) in [
         ("median", given(Some("3ppm"), None, None), 404),
+        ("rms", given(None, Some("rms"), None), 404),
         ("count", given(None, Some("tic"), None), 404),
         ("frame-1", given(None, None, Some("0")), 404),
         ("mz-100", given(None, None, Some("0")), 404),

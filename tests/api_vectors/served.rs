@@ -109,7 +109,7 @@ pub(crate) fn refusals_are_problems() {
         ("/v1/broken/info", 500, "catalog"),
         ("/v1/shy/info", 500, "catalog"),
         ("/v1/m13@00000000/info", 404, "version"),
-        ("/v1/m13/rms/0/0/0.png", 404, "layer"),
+        ("/v1/m13/mean/0/0/0.png", 404, "layer"),
         ("/v1/m13/frame-4.png", 404, "layer"),
         ("/v1/m13/mz-100.png", 404, "layer"),
         ("/v1/m13/frame-4/tilejson.json", 404, "layer"),

@@ -4,7 +4,7 @@ use sectile::budget::Budget;
 use sectile::job::Job;
 use sectile::results::stack::part::{HEADER, Identity, Sums, Writer};
 use sectile::results::stack::{Assembly, Description, Input, Made, Piece};
-use sectile::stack::job::{Median, MedianJob};
+use sectile::stack::job::{MedianJob, Reduced};
 use sectile::stack::plan::{Plan, Wish};
 
 use super::stack_cases::Files;
@@ -30,7 +30,7 @@ pub(crate) fn described(files: &Files, wish: &Wish, shards: u32) -> Description 
 }
 
 /// Runs a job over files in memory.
-pub(crate) fn drive(files: &Files, mut job: MedianJob, mut take: impl FnMut(&Median<'_>)) {
+pub(crate) fn drive(files: &Files, mut job: MedianJob, mut take: impl FnMut(&Reduced<'_>)) {
     loop {
         while let Some(section) = job.ready().unwrap() {
             take(&section);
@@ -55,7 +55,7 @@ pub(crate) fn sections(
     wish: &Wish,
     job: &Description,
     shard: u32,
-    take: impl FnMut(&Median<'_>),
+    take: impl FnMut(&Reduced<'_>),
 ) {
     let division = job.division().unwrap();
     drive(

@@ -4,8 +4,10 @@ use sectile::fits::Image;
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::job::{Fetch, Job};
 use sectile::stack::exposure::{Rules, Stack};
-use sectile::stack::job::{MedianJob, Values};
+use sectile::stack::job::{StackJob, Values};
+use sectile::stack::median::Kernel;
 use sectile::stack::plan::{Plan, Wish};
+use sectile::stack::statistic::Statistic;
 
 /// A small deterministic stream of random numbers (xorshift64*).
 pub(crate) struct Dice(pub u64);
@@ -120,8 +122,13 @@ pub(crate) struct Outcome {
 
 /// Runs the median of a stack held in memory, as a driver would.
 pub(crate) fn run(files: &Files, wish: &Wish, feeding: Feeding) -> Outcome {
+    run_of::<Kernel>(files, wish, feeding)
+}
+
+/// [`run`] of whatever is made of the values of a pixel.
+pub(crate) fn run_of<S: Statistic>(files: &Files, wish: &Wish, feeding: Feeding) -> Outcome {
     let plan = Plan::new(&files.stack, wish).unwrap();
-    let mut job = MedianJob::new(&files.stack, plan.clone()).unwrap();
+    let mut job = StackJob::<S>::new(&files.stack, plan.clone()).unwrap();
     let (width, height) = (plan.width() as usize, plan.height() as usize);
     let mut out = Outcome {
         values: vec![f64::INFINITY; width * height],
@@ -175,7 +182,13 @@ pub(crate) fn run(files: &Files, wish: &Wish, feeding: Feeding) -> Outcome {
     out
 }
 
-fn feed(job: &mut MedianJob, files: &Files, fetch: &Fetch, feeding: Feeding, out: &mut Outcome) {
+fn feed<S: Statistic>(
+    job: &mut StackJob<S>,
+    files: &Files,
+    fetch: &Fetch,
+    feeding: Feeding,
+    out: &mut Outcome,
+) {
     for (index, read) in fetch.reads.iter().enumerate() {
         out.requests += 1;
         out.payload += read.len();
@@ -226,13 +239,22 @@ pub(crate) fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// The oracle for a whole plan.
+/// The oracle of the median for a whole plan.
 pub(crate) fn expected(files: &Files, plan: &Plan) -> (Vec<u64>, Vec<u16>) {
+    expected_of(files, plan, naive)
+}
+
+/// An oracle for a whole plan.
+pub(crate) fn expected_of(
+    files: &Files,
+    plan: &Plan,
+    oracle: impl Fn(&Files, usize, usize) -> (f64, u16),
+) -> (Vec<u64>, Vec<u16>) {
     let step = plan.step as usize;
     let (mut values, mut count) = (Vec::new(), Vec::new());
     for y in (plan.rect.y0 as usize..plan.rect.y1 as usize).step_by(step) {
         for x in (plan.rect.x0 as usize..plan.rect.x1 as usize).step_by(step) {
-            let (value, k) = naive(files, x, y);
+            let (value, k) = oracle(files, x, y);
             // A zero is always positive and a NaN always the same.
             values.push(if value == 0.0 { 0.0_f64 } else { value }.to_bits());
             count.push(k);

@@ -23,7 +23,7 @@ const right = new Map();
 
 /** Tiles of every kind, all of them different. */
 const TILES = [
-  ...['median', 'count', 'frame-1', 'frame-2', 'frame-5', 'frame-12'].flatMap((layer) => [`${layer}/0/0/0`, ...[0, 1].flatMap((x) => [0, 1].map((y) => `${layer}/1/${x}/${y}`))].map((tile) => `/v1/demo/${tile}.png`)),
+  ...['median', 'rms', 'count', 'frame-1', 'frame-2', 'frame-5', 'frame-12'].flatMap((layer) => [`${layer}/0/0/0`, ...[0, 1].flatMap((x) => [0, 1].map((y) => `${layer}/1/${x}/${y}`))].map((tile) => `/v1/demo/${tile}.png`)),
   ...['788.6164', '731.6062', '760.5851', '734.5694', '782.5694'].map((mz) => `/v1/tissue/mz-${mz}/0/0/0.png`),
   '/v1/tissue/C42H82NO8P+K/0/0/0.png', '/v1/tissue/C42H82NO8P+K/0/0/0.png?isotope=1', '/v1/demo/median/1/0/0.png?alpha=1', '/v1/demo/median/0/0/0.png?tile=512', '/v1/demo/median/1/1/1.png?alpha=1',
 ];

@@ -153,6 +153,13 @@ describe('the page on datasets of a server', { timeout: 300_000 }, () => {
       await page.click('input[name="layer"][value="count"] + span', { force: true });
       await drawn(page);
       await compare(page, base, 'demo', 'count');
+      await page.click('input[name="layer"][value="rms"] + span', { force: true });
+      await drawn(page);
+      assert.equal(await text(page, '#layer-name'), 'Scatter of all (RMS)');
+      await compare(page, base, 'demo', 'rms');
+      await page.waitForFunction(() => location.hash.includes('v=rms'));
+      await page.click('#next');
+      await page.waitForFunction(() => location.hash.includes('v=count'));
       await page.click('#exposures li:nth-child(3) button');
       await drawn(page);
       await compare(page, base, 'demo', 'frame-3');

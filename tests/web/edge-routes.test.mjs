@@ -17,7 +17,7 @@ import { program, serve } from './site.mjs';
 const ROUTES = [
   '/v1/demo/info', '/v1/tissue/info',
   '/v1/demo/median/0/0/0.png', '/v1/demo/median/1/1/0.png', '/v1/demo/median/1/0/1.png?tile=256&alpha=1', '/v1/demo/median/0/0/0.png?tile=512',
-  '/v1/demo/count/1/1/1.png', '/v1/demo/frame-07/1/0/0.png',
+  '/v1/demo/count/1/1/1.png', '/v1/demo/rms/1/0/1.png', '/v1/demo/rms/point/3,500', '/v1/demo/frame-07/1/0/0.png',
   '/v1/demo/median.png', '/v1/demo/median.fits', '/v1/demo/median.fits?bbox=17,100,300,131', '/v1/demo/frame-12.fits?bbox=0,0,8,8',
   '/v1/demo/median/point/3,500', '/v1/demo/count/point/3,500', '/v1/demo/spectrum?x=100&y=90',
   '/v1/demo/median/statistics', '/v1/demo/frame-2/statistics?bbox=0,0,64,64', '/v1/demo/median/tilejson.json',

@@ -31,7 +31,7 @@ test('addresses of datasets are told from those of files', () => {
     'https://host/v2/m13', 'https://host/v1/M13', 'https://host/v1/m13@1', 'ftp://host/v1/m13', 'https://host/exposures.txt', 'no address', 'https://',
   ]) assert.equal(datasetAddress(text, BASE), null, text);
   assert.equal(datasetAddress('https://user:secret@host/v1/m13', BASE).root, 'https://host/v1/', 'no password is carried along');
-  assert.deepEqual(['median', 'count', 'exp-12'].map(layerOf), ['median', 'count', 'frame-12']);
+  assert.deepEqual(['median', 'rms', 'count', 'exp-12'].map(layerOf), ['median', 'rms', 'count', 'frame-12']);
   assert.deepEqual(['median', 'frame-012'].map(viewOf), ['median', 'exp-12']);
   assert.deepEqual([' 788.6164 ', 'mz-5', 'C42H82NO8P + K', 'C6H12O6−H', 'gold', '-1', 'mz-1e9', ''].map(ionLayer), ['mz-788.6164', 'mz-5', 'C42H82NO8P+K', 'C6H12O6-H', null, null, null, null]);
 });

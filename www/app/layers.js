@@ -2,8 +2,12 @@ import { byId, say } from './dom.js';
 import { shortName } from './exposures.js';
 import { ION, ionLayer } from './served/address.js';
 
+/** What layers of all exposures are called. */
+const WHOLE = { median: 'Median of all', rms: 'Scatter of all (RMS)', count: 'Exposures per pixel' };
+
 /**
- * Which layer is on show: median, count, or one exposure, which is loaded when it is first asked for.
+ * Which layer is on show: median, count, or one exposure, which is loaded when it is first asked for; of a served stack
+ * also the scatter.
  *
  * The wanted layer and the one on show differ while an exposure loads, or before the median has begun.
  */
@@ -39,11 +43,11 @@ export class Layers {
     if (this.session.served?.ions) return [...this.session.planes.keys()];
     const exposures = this.session.stack?.exposures ?? [];
     const usable = exposures.flatMap((info, index) => (info.ok ? [`exp-${index + 1}`] : []));
-    return ['median', 'count', ...usable];
+    return ['median', ...(this.session.served?.scatter ? ['rms'] : []), 'count', ...usable];
   }
 
   lastExposure() {
-    const usable = this.names.slice(2);
+    const usable = this.names.filter((name) => indexOf(name) >= 0);
     return usable.find((name) => name === `exp-${this.exposure + 1}`) ?? usable[0] ?? 'median';
   }
 
@@ -93,12 +97,13 @@ export class Layers {
     const { v } = this.state();
     const index = indexOf(v);
     const info = this.session.stack?.exposures[index];
-    say(byId('layer-name'), index >= 0 ? `${index + 1} · ${info ? shortName(info.name) : 'exposure'}` : v === 'count' ? 'Exposures per pixel' : v === 'median' ? 'Median of all' : ionText(v));
+    say(byId('layer-name'), index >= 0 ? `${index + 1} · ${info ? shortName(info.name) : 'exposure'}` : WHOLE[v] ?? ionText(v));
     this.labelIons(v);
     const kind = index >= 0 ? 'exposure' : v;
     for (const radio of this.radios) radio.checked = radio.value === kind;
     const free = this.session.stack !== null && this.session.task === '';
-    this.radios[2].disabled = !free && index < 0;
+    this.radios.find((radio) => radio.value === 'exposure').disabled = !free && index < 0;
+    byId('layer-rms').hidden = !this.session.served?.scatter;
     byId('previous').disabled = this.session.stack === null;
     byId('next').disabled = this.session.stack === null;
   }

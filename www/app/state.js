@@ -13,7 +13,7 @@ import { ION } from './served/address.js';
  * @property {number} fly requests in flight
  * @property {boolean} nowcs ignore differing WCS
  * @property {boolean} run compute at once when opened from a link
- * @property {string} v layer: median, count, exp-3 for the third exposure, or an ion of a served dataset
+ * @property {string} v layer: median, rms, count, exp-3 for the third exposure, or an ion of a served dataset
  * @property {string} s stretch
  * @property {string} lim zscale, minmax, p99.5 … or user
  * @property {number} lo @property {number} hi limits of `user`
@@ -41,7 +41,7 @@ const KEYS = {
   fly: { read: (p) => within(number(p.get('fly')), 1, 64), write: (s) => s.fly },
   nowcs: { read: (p) => p.get('nowcs') === '1', write: (s) => (s.nowcs ? 1 : null) },
   run: { read: (p) => p.get('run') === '1', write: (s) => (s.run ? 1 : null) },
-  v: { read: (p) => /^(median|count|exp-[1-9]\d{0,3})$/.exec(p.get('v') ?? '')?.[0] ?? ION.exec(p.get('v') ?? '')?.[0], write: (s) => s.v },
+  v: { read: (p) => /^(median|rms|count|exp-[1-9]\d{0,3})$/.exec(p.get('v') ?? '')?.[0] ?? ION.exec(p.get('v') ?? '')?.[0], write: (s) => s.v },
   s: { read: (p) => STRETCHES.find((name) => name === p.get('s')), write: (s) => s.s },
   lim: { read: (p) => /^(zscale|minmax|user|p\d{1,2}(\.\d{1,3})?)$/.exec(p.get('lim') ?? '')?.[0], write: (s) => s.lim },
   lo: { read: (p) => finite(number(p.get('lo'))), write: (s) => (s.lim === 'user' ? s.lo : null) },

@@ -152,7 +152,7 @@ fn of_stack(of: &OfStack, frame: &Frame, form: Form, limits: &Limits) -> Result<
                 values,
                 work_after(frame, form),
             ),
-            answer_bytes: answer_bytes(of.wide(), of.count, frame, form),
+            answer_bytes: answer_bytes(of.wide(), of.is_count(), frame, form),
         };
         if limits.check(&cost).is_ok() {
             return Ok((cost, favour));
@@ -160,12 +160,6 @@ fn of_stack(of: &OfStack, frame: &Frame, form: Form, limits: &Limits) -> Result<
         first.get_or_insert((cost, favour));
     }
     Ok(first.unwrap_or_default())
-}
-
-impl OfStack {
-    fn wide(&self) -> bool {
-        self.stack.wide && !self.count
-    }
 }
 
 /// The plan that an answer carries out.
@@ -180,9 +174,9 @@ pub(super) fn stack_plan(stack: &Stack, rect: Rect, memory: u64, favour: Favour)
     Plan::new(stack, &wish)
 }
 
-/// Bytes held beside a median while it is computed: what is collected, and a row of counts as numbers.
+/// Bytes held beside a reduction while it is computed: what is collected, and a row of counts as numbers.
 pub(super) fn beside(of: &OfStack, frame: &Frame) -> u64 {
-    let line = if of.count { line_bytes(frame) } else { 0 };
+    let line = if of.is_count() { line_bytes(frame) } else { 0 };
     line + gathered(of.wide(), frame)
 }
 

@@ -75,7 +75,7 @@ pub(super) fn file(
     if let Subject::Stack(of) = subject {
         // The unit of a count is none, and a carried one would be that of the values.
         let carried = of.cards.iter();
-        let carried = carried.filter(|card| !(of.count && card.starts_with("BUNIT ")));
+        let carried = carried.filter(|card| !(of.is_count() && card.starts_with("BUNIT ")));
         header.carried = carried.cloned().collect();
         header.combined = of.combined;
     }

@@ -11,7 +11,7 @@ use crate::api::reply::Reply;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::raster::plane::Sample;
-use crate::stack::job::{Median, Values};
+use crate::stack::job::{Reduced, Values};
 use crate::stack::plan::Rect;
 
 /// Values that are being collected.
@@ -26,7 +26,7 @@ pub(super) enum Plane {
 impl Plane {
     pub(super) fn new(subject: &Subject, frame: Frame, budget: &mut Budget) -> Result<Self> {
         Ok(match subject {
-            Subject::Stack(of) if of.count => {
+            Subject::Stack(of) if of.is_count() => {
                 let width = frame.rect.x1 - frame.rect.x0;
                 let line = budget.allocate(width as usize, "a row of counts")?;
                 Self::Count(Gather::new(frame, budget)?, line)
@@ -36,8 +36,8 @@ impl Plane {
         })
     }
 
-    /// Takes a section of a median.
-    pub(super) fn take(&mut self, section: &Median<'_>) -> Result<()> {
+    /// Takes a section of a stack.
+    pub(super) fn take(&mut self, section: &Reduced<'_>) -> Result<()> {
         let width = section.width as usize;
         let rows = section.y0..section.y0 + section.rows;
         match (self, section.values) {
@@ -130,7 +130,7 @@ pub(super) struct Making<'a> {
     pub(super) form: Form,
     pub(super) dataset: &'a str,
     pub(super) layer: &'a str,
-    /// How many values a point is the median of.
+    /// How many values a point was computed of.
     pub(super) count: Option<u16>,
 }
 

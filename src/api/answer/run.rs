@@ -9,7 +9,7 @@ use super::gather::Frame;
 use super::plane::{Making, Plane};
 use super::samples::Pixels;
 use super::spectrum;
-use super::subject::{OfIon, OfStack, Subject};
+use super::subject::{OfIon, OfStack, Shows, Subject};
 use super::table::Table;
 use super::work::Work;
 use crate::api::opened::Opened;
@@ -22,7 +22,8 @@ use crate::ion::normalise::{Normalise, Norms};
 use crate::ion::region::Region;
 use crate::ion::spectrum::SpectrumJob;
 use crate::job::{Fetch, Job, Read};
-use crate::stack::job::MedianJob;
+use crate::stack::job::{MedianJob, StackJob};
+use crate::stack::statistic::Statistic;
 use crate::store::PixelTable;
 use crate::store::head::Head;
 
@@ -46,7 +47,7 @@ pub struct Answer {
     held: u64,
     plane: Option<Plane>,
     norms: Option<Norms>,
-    /// How many values the last pixel is the median of.
+    /// How many values the last pixel was computed of.
     count: Option<u16>,
     reply: Option<Reply>,
     /// Requests and bytes asked for.
@@ -148,7 +149,7 @@ impl Answer {
             (Errand::Layer { subject, frame, .. }, _) => {
                 self.plane = Some(Plane::new(subject, *frame, &mut self.budget)?);
                 match subject {
-                    Subject::Stack(of) => self.begin_median(of, frame, favour),
+                    Subject::Stack(of) => self.begin_stack(of, frame, favour),
                     Subject::Ion(of) if of.norm == Normalise::None => self.begin_image(of, frame),
                     Subject::Ion(of) => {
                         self.hold(BASE, "the program")?;
@@ -192,12 +193,17 @@ impl Answer {
         }
     }
 
-    fn begin_median(&mut self, of: &OfStack, frame: &Frame, favour: Favour) -> Result<()> {
+    fn begin_stack(&mut self, of: &OfStack, frame: &Frame, favour: Favour) -> Result<()> {
         let room = self.budget.limit() - self.budget.held();
         let plan = cost::stack_plan(&of.stack, frame.rect, room, favour)?;
         self.sources.clone_from(&of.sources);
-        self.hold(plan.peak_bytes, "the median")?;
-        self.work = Work::Median(Box::new(MedianJob::new(&of.stack, plan)?));
+        self.hold(plan.peak_bytes, "the exposures")?;
+        self.work = match of.shows {
+            Shows::Rms => Work::Rms(Box::new(StackJob::new(&of.stack, plan)?)),
+            Shows::Median | Shows::Count => {
+                Work::Median(Box::new(MedianJob::new(&of.stack, plan)?))
+            }
+        };
         Ok(())
     }
 
@@ -230,7 +236,7 @@ impl Answer {
         let errand = Rc::clone(&self.errand);
         while self.reply.is_none() {
             let more = match &mut self.work {
-                Work::Median(_) => self.take_sections()?,
+                Work::Median(_) | Work::Rms(_) => self.take_sections()?,
                 Work::Image(_) => self.take_image(&errand)?,
                 Work::Norms(table) => match table.bytes() {
                     Some(_) => self.take_norms(&errand).map(|()| true)?,
@@ -250,18 +256,18 @@ impl Answer {
     }
 
     fn take_sections(&mut self) -> Result<bool> {
-        let (Work::Median(job), Some(plane)) = (&mut self.work, &mut self.plane) else {
+        let Some(plane) = &mut self.plane else {
             return Ok(false);
         };
-        while let Some(section) = job.ready()? {
-            plane.take(&section)?;
-            self.count = section.count.last().copied();
+        let is_done = match &mut self.work {
+            Work::Median(job) => sections(job.as_mut(), plane, &mut self.count)?,
+            Work::Rms(job) => sections(job.as_mut(), plane, &mut self.count)?,
+            _ => false,
+        };
+        if is_done {
+            self.end_work();
         }
-        if !job.is_done() {
-            return Ok(false);
-        }
-        self.end_work();
-        Ok(true)
+        Ok(is_done)
     }
 
     fn take_image(&mut self, errand: &Errand) -> Result<bool> {
@@ -391,6 +397,19 @@ impl Answer {
         };
         plane.reply(&making, &mut self.budget)
     }
+}
+
+/// Collects the sections that are ready; whether they were the last ones.
+fn sections<S: Statistic>(
+    job: &mut StackJob<S>,
+    plane: &mut Plane,
+    count: &mut Option<u16>,
+) -> Result<bool> {
+    while let Some(section) = job.ready()? {
+        plane.take(&section)?;
+        *count = section.count.last().copied();
+    }
+    Ok(job.is_done())
 }
 
 impl Job for Answer {

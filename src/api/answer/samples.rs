@@ -7,6 +7,7 @@ use crate::stack::exposure::Stack;
 use crate::stack::job::{MedianJob, Values};
 use crate::stack::median::{Kernel, Samples as Run};
 use crate::stack::plan::{EXPOSURE, Plan, Rect, Wish};
+use crate::stack::rms::Rms;
 
 /// Reads one pixel of each exposure.
 ///
@@ -20,12 +21,13 @@ pub(super) struct Pixels {
     wide: bool,
 }
 
-/// The values of a pixel in all exposures, and their median.
+/// The values of a pixel in all exposures, their median and their scatter.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     /// In the order of the exposures; NaN where one has none.
     pub(super) values: Vec<f64>,
     pub(super) median: f64,
+    pub(super) rms: f64,
     pub(super) count: u16,
 }
 
@@ -155,23 +157,26 @@ impl Pixels {
 
     fn reduced(&mut self) -> Result<Found> {
         let values = std::mem::take(&mut self.values);
-        let mut kernel = Kernel::new(values.len())?;
+        let (mut kernel, mut scatter) = (Kernel::new(values.len())?, Rms::new(values.len())?);
         let mut count = [0];
-        let median = if self.wide {
+        let (median, rms) = if self.wide {
             let bytes: Vec<[u8; 8]> = values.iter().map(|value| value.to_be_bytes()).collect();
-            let mut out = [0.0];
-            kernel.median_f64(&runs(&bytes, Bitpix::F64), &mut out, &mut count)?;
-            out[0]
+            let (rows, mut median, mut rms) = (runs(&bytes, Bitpix::F64), [0.0], [0.0]);
+            kernel.median_f64(&rows, &mut median, &mut count)?;
+            scatter.rms_f64(&rows, &[], &mut rms, &mut count)?;
+            (median[0], rms[0])
         } else {
             #[expect(clippy::cast_possible_truncation, reason = "they were f32")]
             let bytes: Vec<[u8; 4]> = values.iter().map(|v| (*v as f32).to_be_bytes()).collect();
-            let mut out = [0.0];
-            kernel.median_f32(&runs(&bytes, Bitpix::F32), &mut out, &mut count)?;
-            f64::from(out[0])
+            let (rows, mut median, mut rms) = (runs(&bytes, Bitpix::F32), [0.0], [0.0]);
+            kernel.median_f32(&rows, &mut median, &mut count)?;
+            scatter.rms_f32(&rows, &[], &mut rms, &mut count)?;
+            (f64::from(median[0]), f64::from(rms[0]))
         };
         Ok(Found {
             values,
             median,
+            rms,
             count: count[0],
         })
     }

@@ -39,7 +39,7 @@ fn text(most: u64, budget: &mut Budget) -> Result<String> {
     Ok(text)
 }
 
-/// The document of a pixel of a stack: the value of every exposure, their median, how many there are.
+/// The document of a pixel of a stack: the value of every exposure, their median and scatter, how many there are.
 pub(super) fn of_stack(
     found: &Found,
     stack: &Stack,
@@ -53,6 +53,8 @@ pub(super) fn of_stack(
         found.count
     );
     put(found.median, &mut text);
+    text.push_str(",\"rms\":");
+    put(found.rms, &mut text);
     put_unit(stack.unit.as_deref(), &mut text);
     put_sky(stack, (x, y), &mut text);
     text.push(',');

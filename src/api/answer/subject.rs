@@ -21,18 +21,38 @@ pub(super) enum Subject {
     Ion(OfIon),
 }
 
-/// The median of a stack, or of one of its exposures alone, which is the exposure itself.
+/// The median of a stack or its scatter, or the median of one of its exposures alone, which is the exposure itself.
 #[derive(Debug)]
 pub(super) struct OfStack {
     pub(super) stack: Arc<Stack>,
-    /// Whether the counts are meant and not the values.
-    pub(super) count: bool,
+    pub(super) shows: Shows,
     /// The dataset's sources, in the order of the stack's exposures.
     pub(super) sources: Vec<u32>,
     /// Exposures combined, where it is no single one.
     pub(super) combined: Option<u32>,
     /// Cards that a FITS file of it carries.
     pub(super) cards: Vec<String>,
+}
+
+/// What is shown of the values of a pixel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shows {
+    Median,
+    Rms,
+    /// How many there are.
+    Count,
+}
+
+impl OfStack {
+    /// Whether the counts are meant and not the values.
+    pub(super) fn is_count(&self) -> bool {
+        self.shows == Shows::Count
+    }
+
+    /// Whether values are f64.
+    pub(super) fn wide(&self) -> bool {
+        self.stack.wide && !self.is_count()
+    }
 }
 
 /// One ion image.
@@ -51,11 +71,15 @@ impl Subject {
     /// `layer` (404), listing those that there are; what is wrong with the ion.
     pub(super) fn of(layer: &Layer, opened: &Opened) -> Result<Self, Problem> {
         match (opened, layer) {
-            (Opened::Stack { stack, .. }, Layer::Median | Layer::Count) => {
+            (Opened::Stack { stack, .. }, Layer::Median | Layer::Rms | Layer::Count) => {
                 let exposures = u32::try_from(stack.exposures.len()).unwrap_or(u32::MAX);
                 Ok(Self::Stack(OfStack {
                     stack: Arc::clone(stack),
-                    count: *layer == Layer::Count,
+                    shows: match layer {
+                        Layer::Rms => Shows::Rms,
+                        Layer::Count => Shows::Count,
+                        _ => Shows::Median,
+                    },
                     sources: (0..exposures).collect(),
                     combined: Some(exposures),
                     cards: stack.cards.clone(),
@@ -70,7 +94,7 @@ impl Subject {
                 one.wcs.clone_from(&image.wcs);
                 Ok(Self::Stack(OfStack {
                     stack: Arc::new(one),
-                    count: false,
+                    shows: Shows::Median,
                     sources: vec![number - 1],
                     combined: None,
                     cards: image.cards.clone(),
@@ -110,13 +134,13 @@ impl Subject {
 
     /// Whether values are f64.
     pub(super) fn wide(&self) -> bool {
-        matches!(self, Self::Stack(of) if of.stack.wide && !of.count)
+        matches!(self, Self::Stack(of) if of.wide())
     }
 
     /// The unit of the values.
     pub(super) fn unit(&self) -> Option<&str> {
         match self {
-            Self::Stack(of) if !of.count => of.stack.unit.as_deref(),
+            Self::Stack(of) if !of.is_count() => of.stack.unit.as_deref(),
             _ => None,
         }
     }
@@ -127,7 +151,7 @@ fn no_layer(layer: &Layer, opened: &Opened) -> Problem {
     let there = match opened {
         Opened::Stack { stack, .. } => {
             format!(
-                "median, count and frame-1 to frame-{}",
+                "median, rms, count and frame-1 to frame-{}",
                 stack.exposures.len()
             )
         }

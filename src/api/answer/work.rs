@@ -6,12 +6,14 @@ use crate::error::{Error, Result};
 use crate::ion::images::ImagesJob;
 use crate::ion::spectrum::SpectrumJob;
 use crate::job::{Fetch, Job};
-use crate::stack::job::MedianJob;
+use crate::stack::job::{MedianJob, StackJob};
+use crate::stack::rms::Rms;
 
 /// What reads and computes.
 #[derive(Debug)]
 pub(super) enum Work {
     Median(Box<MedianJob>),
+    Rms(Box<StackJob<Rms>>),
     Samples(Pixels),
     /// The norms of an image, before the image itself.
     Norms(Table),
@@ -26,6 +28,7 @@ impl Work {
     pub(super) fn next(&mut self) -> Option<Fetch> {
         match self {
             Self::Median(job) => job.next(),
+            Self::Rms(job) => job.next(),
             Self::Samples(pixels) => pixels.next(),
             Self::Image(job) => job.next(),
             Self::Spectrum(job) => job.next(),
@@ -37,6 +40,7 @@ impl Work {
     pub(super) fn lend(&mut self, fetch: &Fetch) -> Vec<u8> {
         match self {
             Self::Median(job) => job.lend(fetch),
+            Self::Rms(job) => job.lend(fetch),
             Self::Samples(pixels) => pixels.lend(fetch),
             Self::Image(job) => job.lend(fetch),
             Self::Spectrum(job) => job.lend(fetch),
@@ -48,6 +52,7 @@ impl Work {
     pub(super) fn filled(&mut self, fetch: &Fetch, buffer: Vec<u8>) -> Result<()> {
         match self {
             Self::Median(job) => job.filled(fetch, buffer),
+            Self::Rms(job) => job.filled(fetch, buffer),
             Self::Samples(pixels) => pixels.filled(fetch, buffer),
             Self::Image(job) => job.filled(fetch, buffer),
             Self::Spectrum(job) => job.filled(fetch, buffer),
@@ -66,6 +71,7 @@ impl Work {
     ) -> Result<()> {
         match self {
             Self::Median(job) => job.feed(slot, read, offset, len, write),
+            Self::Rms(job) => job.feed(slot, read, offset, len, write),
             Self::Samples(pixels) => pixels.feed(slot, read, offset, len, write),
             Self::Image(job) => job.feed(slot, read, offset, len, write),
             Self::Spectrum(job) => job.feed(slot, read, offset, len, write),
@@ -77,6 +83,7 @@ impl Work {
     pub(super) fn complete(&mut self, slot: u32) -> Result<()> {
         match self {
             Self::Median(job) => job.complete(slot),
+            Self::Rms(job) => job.complete(slot),
             Self::Samples(pixels) => pixels.complete(slot),
             Self::Image(job) => job.complete(slot),
             Self::Spectrum(job) => job.complete(slot),

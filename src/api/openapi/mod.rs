@@ -69,7 +69,7 @@ fn parameters(catalog: &Catalog) -> Value {
     let mut layer = path(
         "layer",
         json!({"type": "string", "pattern": schemas::LAYER, "maxLength": 200}),
-        "`median`, `count`, `frame-1` …; `mz-885.5498`, `C47H83O13P-H`.",
+        "`median`, `rms`, `count`, `frame-1` …; `mz-885.5498`, `C47H83O13P-H`.",
     );
     dataset["examples"] = examples(
         catalog

@@ -9,7 +9,7 @@ use crate::api::problem::CODES;
 pub(super) const DATASET: &str = "^[a-z0-9][a-z0-9._-]{0,63}(@[0-9a-f]{8})?$";
 
 /// A layer: what [`Layer::parse`](crate::api::Layer::parse) may take; ions that cannot be are 404.
-pub(super) const LAYER: &str = r"^(median|count|frame-[0-9]{1,6}|mz-[0-9]{1,9}(\.[0-9]{1,9})?|[A-Z][A-Za-z0-9()]{0,80}([+-][A-Z][A-Za-z0-9]{0,20}){1,3})$";
+pub(super) const LAYER: &str = r"^(median|rms|count|frame-[0-9]{1,6}|mz-[0-9]{1,9}(\.[0-9]{1,9})?|[A-Z][A-Za-z0-9()]{0,80}([+-][A-Z][A-Za-z0-9]{0,20}){1,3})$";
 
 /// Half-open: `x0,y0,x1,y1`.
 pub(super) const RECTANGLE: &str = "^[0-9]{1,9},[0-9]{1,9},[0-9]{1,9},[0-9]{1,9}$";
@@ -172,7 +172,7 @@ fn spectrum() -> Value {
         "description": "Of a stack the value of every exposure; of ions the peaks of a pixel; without a pixel the mean.",
         "type": "object",
         "anyOf": [
-            {"required": ["x", "y", "count", "median", "values"]},
+            {"required": ["x", "y", "count", "median", "rms", "values"]},
             {"required": ["x", "y", "mz", "intensity"]},
             {"required": ["mz", "mean", "max"]},
         ],
@@ -181,6 +181,7 @@ fn spectrum() -> Value {
             "y": count(),
             "count": count(),
             "median": maybe("number"),
+            "rms": maybe("number"),
             "values": numbers(),
             "mz": numbers(),
             "intensity": numbers(),

@@ -112,7 +112,7 @@ fn of_stack(info: &mut Value, stack: &Stack, names: &[&str]) {
     info["unit"] = json!(stack.unit);
     info["origin"] = json!("lower");
     info["cards"] = json!(stack.cards);
-    info["layers"] = json!(["median", "count", "frame-{n}"]);
+    info["layers"] = json!(["median", "rms", "count", "frame-{n}"]);
     info["frames"] = json!(names.len());
     info["exposures"] = json!(names);
     info["warnings"] = json!(stack.warnings);

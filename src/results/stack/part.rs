@@ -31,7 +31,7 @@ use crate::crc::{Running, checksum};
 use crate::error::{Error, Result};
 use crate::fits::write::{put_f32, put_f64, put_u16};
 use crate::little::u32_at;
-use crate::stack::job::{Median, Values};
+use crate::stack::job::{Reduced, Values};
 
 /// Bytes before the values.
 pub const HEADER: usize = 96;
@@ -263,7 +263,7 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Parameter`] for a section that is not of this shard, and for a count above 32,767.
-    pub fn put(&mut self, section: &Median<'_>) -> Result<()> {
+    pub fn put(&mut self, section: &Reduced<'_>) -> Result<()> {
         let (x0, y0, step) = self.origin;
         let fault = || Error::Parameter {
             name: "section",

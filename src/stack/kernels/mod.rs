@@ -12,7 +12,7 @@ mod fill;
 pub(super) mod leave;
 pub(super) mod load;
 mod network;
-mod real;
+pub(super) mod real;
 mod search;
 pub(super) mod strip;
 

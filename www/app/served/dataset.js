@@ -70,6 +70,11 @@ export class Dataset extends EventTarget {
     return this.info.type === 'ions';
   }
 
+  /** Whether it is a stack whose server computes the scatter of the exposures, too. */
+  get scatter() {
+    return this.info.layers?.includes('rms') === true;
+  }
+
   /** What the page's panels know of an open stack. */
   get stack() {
     const { width, height, unit, exposures = [], warnings = [], cards } = this.info;
@@ -84,7 +89,7 @@ export class Dataset extends EventTarget {
     const known = this.planes.get(name);
     if (known) return known;
     const frame = /^exp-(\d+)$/.exec(name);
-    const possible = this.ions ? ION.test(name) : name === 'median' || name === 'count' || (frame && Number(frame[1]) <= this.info.frames);
+    const possible = this.ions ? ION.test(name) : name === 'median' || name === 'count' || (name === 'rms' && this.scatter) || (frame && Number(frame[1]) <= this.info.frames);
     if (!possible) return null;
     const [across, down] = this.info.pixel_size ?? [];
     const plane = new ServedPlane(name, layerOf(name), this.levels, (key) => this.loading.tile(key), {
