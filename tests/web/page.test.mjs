@@ -125,6 +125,7 @@ describe('the page in Chromium', { timeout: 240_000 }, () => {
 
     await page.keyboard.press(']');
     assert.equal(await text(page, '#layer-name'), 'Exposures per pixel');
+    assert.ok(await page.locator('#layer-rms').isHidden(), 'of a stack of its own the page computes no scatter');
     await page.keyboard.press(']');
     await page.waitForFunction(() => sectile.display.plane?.name === 'exp-1' && sectile.display.plane.complete);
     await page.keyboard.press('[');
