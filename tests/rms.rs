@@ -66,10 +66,10 @@ fn pixel(values: &[f64]) -> (f64, f32, u16) {
     let (mut wide, mut narrow, mut count, mut other) = ([9.0], [9.0], [9], [8]);
     let mut rms = Rms::new(values.len()).unwrap();
     let rows = stored(values, f64::to_be_bytes);
-    rms.rms_f64(&runs(&rows, Bitpix::F64), &[], &mut wide, &mut count)
+    rms.reduce_f64(&runs(&rows, Bitpix::F64), &[], &mut wide, &mut count)
         .unwrap();
     let rows = stored(values, |value| (value as f32).to_be_bytes());
-    rms.rms_f32(&runs(&rows, Bitpix::F32), &[], &mut narrow, &mut other)
+    rms.reduce_f32(&runs(&rows, Bitpix::F32), &[], &mut narrow, &mut other)
         .unwrap();
     assert_eq!(count, other);
     (wide[0], narrow[0], count[0])
@@ -208,7 +208,7 @@ fn what_does_not_fit_is_refused() {
     let mut rms = Rms::new(2).unwrap();
     let (mut out, mut count) = ([0.0; 2], [0; 2]);
     for (rows, pixels, counts) in [(&rows[..1], 1, 1), (&rows[..], 2, 2), (&rows[..], 1, 2)] {
-        let refused = rms.rms_f64(rows, &[], &mut out[..pixels], &mut count[..counts]);
+        let refused = rms.reduce_f64(rows, &[], &mut out[..pixels], &mut count[..counts]);
         assert_eq!(refused.unwrap_err().code(), "parameter");
     }
     for number in [1, 2, 12, 100, MOST_EXPOSURES] {

@@ -12,33 +12,28 @@
 use super::kernels::{LANES, WIDE_LANES, leave, load, real::Real};
 use super::mask::Flags;
 use super::median::{Samples, check, check_exposures};
+use super::statistic::Statistic;
 use crate::error::Result;
 
 /// Root mean squares of stacks of a fixed number of exposures.
+///
+/// It allocates nothing, and decodes every value twice.
 #[derive(Debug)]
 pub struct Rms {
     exposures: usize,
 }
 
-impl Rms {
-    /// Prepares for stacks of `exposures` exposures; allocates nothing.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`](crate::error::Error::Parameter) if there are none or more than
-    /// [`MOST_EXPOSURES`](super::median::MOST_EXPOSURES).
-    pub fn new(exposures: usize) -> Result<Self> {
+impl Statistic for Rms {
+    fn new(exposures: usize) -> Result<Self> {
         check_exposures(exposures)?;
         Ok(Self { exposures })
     }
 
-    /// The root mean square deviation and the number of contributing exposures of `out.len()` pixels, in f32.
-    ///
-    /// `rows`, `flags` and `count` are those of [`Kernel::masked_f32`](super::median::Kernel::masked_f32), and values are
-    /// converted as there; the rules of the [module](self) hold. Every value is decoded twice.
-    ///
-    /// # Errors
-    /// As [`Kernel::masked_f32`](super::median::Kernel::masked_f32).
-    pub fn rms_f32(
+    fn scratch_bytes(_: usize) -> u64 {
+        0
+    }
+
+    fn reduce_f32(
         &mut self,
         rows: &[Samples<'_>],
         flags: &[Option<Flags<'_>>],
@@ -55,11 +50,7 @@ impl Rms {
         Ok(())
     }
 
-    /// [`Rms::rms_f32`] in f64, for pixels that f32 cannot hold.
-    ///
-    /// # Errors
-    /// As [`Rms::rms_f32`].
-    pub fn rms_f64(
+    fn reduce_f64(
         &mut self,
         rows: &[Samples<'_>],
         flags: &[Option<Flags<'_>>],

@@ -2,7 +2,6 @@
 
 use super::mask::Flags;
 use super::median::{Kernel, Samples};
-use super::rms::Rms;
 use crate::error::Result;
 
 /// One number of all exposures' values at each pixel, and how many there are.
@@ -72,35 +71,5 @@ impl Statistic for Kernel {
         count: &mut [u16],
     ) -> Result<()> {
         self.masked_f64(rows, flags, out, count)
-    }
-}
-
-impl Statistic for Rms {
-    fn new(exposures: usize) -> Result<Self> {
-        Self::new(exposures)
-    }
-
-    fn scratch_bytes(_: usize) -> u64 {
-        0
-    }
-
-    fn reduce_f32(
-        &mut self,
-        rows: &[Samples<'_>],
-        flags: &[Option<Flags<'_>>],
-        out: &mut [f32],
-        count: &mut [u16],
-    ) -> Result<()> {
-        self.rms_f32(rows, flags, out, count)
-    }
-
-    fn reduce_f64(
-        &mut self,
-        rows: &[Samples<'_>],
-        flags: &[Option<Flags<'_>>],
-        out: &mut [f64],
-        count: &mut [u16],
-    ) -> Result<()> {
-        self.rms_f64(rows, flags, out, count)
     }
 }

@@ -8,6 +8,7 @@ use crate::stack::job::{MedianJob, Values};
 use crate::stack::median::{Kernel, Samples as Run};
 use crate::stack::plan::{EXPOSURE, Plan, Rect, Wish};
 use crate::stack::rms::Rms;
+use crate::stack::statistic::Statistic;
 
 /// Reads one pixel of each exposure.
 ///
@@ -163,14 +164,14 @@ impl Pixels {
             let bytes: Vec<[u8; 8]> = values.iter().map(|value| value.to_be_bytes()).collect();
             let (rows, mut median, mut rms) = (runs(&bytes, Bitpix::F64), [0.0], [0.0]);
             kernel.median_f64(&rows, &mut median, &mut count)?;
-            scatter.rms_f64(&rows, &[], &mut rms, &mut count)?;
+            scatter.reduce_f64(&rows, &[], &mut rms, &mut count)?;
             (median[0], rms[0])
         } else {
             #[expect(clippy::cast_possible_truncation, reason = "they were f32")]
             let bytes: Vec<[u8; 4]> = values.iter().map(|v| (*v as f32).to_be_bytes()).collect();
             let (rows, mut median, mut rms) = (runs(&bytes, Bitpix::F32), [0.0], [0.0]);
             kernel.median_f32(&rows, &mut median, &mut count)?;
-            scatter.rms_f32(&rows, &[], &mut rms, &mut count)?;
+            scatter.reduce_f32(&rows, &[], &mut rms, &mut count)?;
             (f64::from(median[0]), f64::from(rms[0]))
         };
         Ok(Found {
