@@ -15,8 +15,9 @@ mod program;
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
-use program::{floats, names, pixels, run, run_well, stack};
+use program::{SlowServer, floats, names, pixels, run, run_well, stack};
 use serde_json::{Value, json};
 
 /// FNV-1a, 64 bits, over several files.
@@ -322,6 +323,36 @@ fn one_bad_file_does_not_hide_the_others() {
             .unwrap()
             .contains("short.fits")
     );
+}
+
+#[test]
+fn files_are_read_in_small_sections_whatever_the_budget() {
+    let folder = stack(2, 700);
+    let plan = |more: &[&str]| {
+        let list = ["plan", "median", "exposures.txt", "--json"];
+        run_well(folder.path(), &[&list[..], more].concat()).event("plan")
+    };
+    let usual = plan(&[]);
+    assert_eq!(
+        (&usual["rows"], &usual["sections"]),
+        (&json!(350), &json!(2))
+    );
+    assert!(usual["peak_bytes"].as_u64().unwrap() < 10 << 20);
+    assert!(usual["seconds"].as_f64().unwrap() < 0.1);
+    let told = plan(&["--latency", "1000", "--bandwidth", "1MB"]);
+    assert!(told["seconds"].as_f64().unwrap() > 4.0);
+
+    let server = SlowServer::start(folder.path(), Duration::ZERO);
+    let urls = ["exposure_01.fits", "exposure_02.fits"].map(|name| server.url(name));
+    let list = ["plan", "median", &urls[0], &urls[1], "--json"];
+    let served = run_well(folder.path(), &list).event("plan");
+    assert_eq!(
+        served["sections"], 1,
+        "requests to servers are as large as fits"
+    );
+    let mixed = ["plan", "median", "exposure_01.fits", &urls[1], "--json"];
+    let mixed = run_well(folder.path(), &mixed).event("plan");
+    assert_eq!(mixed["sections"], 1);
 }
 
 #[test]

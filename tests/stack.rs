@@ -95,6 +95,50 @@ fn same_bits_at_any_budget_in_flight_and_order_and_every_byte_once() {
     }
 }
 
+#[test]
+fn slots_grow_no_further_than_is_enough() {
+    // A row has 1,200 bytes.
+    let six = files(6, 300, 50, &[plain()]);
+    for (slot_bytes, rows) in [
+        (u64::MAX, 50),
+        (60_000, 50),
+        (59_999, 25),
+        (12_000, 10),
+        (8_400, 7),
+        (1_199, 1),
+        (0, 1),
+    ] {
+        let wish = Wish {
+            slot_bytes,
+            ..Wish::default()
+        };
+        let out = run(&six, &wish, WHOLE);
+        assert_eq!(out.plan.rows, rows, "{slot_bytes}");
+        assert_eq!(
+            (bits(&out.values), out.count.clone()),
+            expected(&six, &out.plan)
+        );
+        assert_eq!(out.payload, 6 * 60_000);
+        covers_each_byte_once(&out.read, 6);
+        assert!(out.peak <= out.plan.peak_bytes);
+    }
+    // The least memory is what it was: where only all at once fits, that is done.
+    for files in [files(3, 10, 2, &[plain()]), files(2, 600, 3, &[plain()])] {
+        let small = Wish {
+            slot_bytes: 1,
+            ..Wish::default()
+        };
+        let (small, usual) = (tight(&files, &small, 0), tight(&files, &Wish::default(), 0));
+        assert_eq!(small.memory, usual.memory);
+        let out = run(&files, &small, WHOLE);
+        assert_eq!(
+            (bits(&out.values), out.count.clone()),
+            expected(&files, &out.plan)
+        );
+        assert!(out.peak <= small.memory);
+    }
+}
+
 fn covers_each_byte_once(read: &[(u32, u64, u64)], sources: u32) {
     for source in 0..sources {
         let mut ranges: Vec<_> = read

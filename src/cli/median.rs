@@ -40,9 +40,10 @@ pub fn run(arguments: &Median, report: &mut Report) -> Result<()> {
         )));
     }
     wanted.check()?;
-    let wish = stack::wish(&arguments.stack)?;
+    let mut wish = stack::wish(&arguments.stack)?;
     let cancel = interrupt::listen()?;
     let opened = stack::open(&arguments.stack, cancel, report)?;
+    opened.settle(&mut wish, &arguments.stack);
     refuse_input_as_output(&arguments.output, &opened.sources)?;
     let whole = Plan::new(&opened.stack, &wish)?;
     for warning in &whole.warnings {

@@ -22,9 +22,10 @@ pub fn run(arguments: &PlanMedian, report: &mut Report) -> Result<()> {
         .map(Path::new)
         .map(Format::of)
         .transpose()?;
-    let wish = stack::wish(&arguments.stack)?;
+    let mut wish = stack::wish(&arguments.stack)?;
     let cancel = interrupt::listen()?;
     let opened = stack::open(&arguments.stack, cancel, report)?;
+    opened.settle(&mut wish, &arguments.stack);
     let whole = Plan::new(&opened.stack, &wish)?;
     let plan = match arguments.extras.shard {
         Some(shard) => {

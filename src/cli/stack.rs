@@ -33,7 +33,26 @@ pub struct Opened {
     pub tally: Tally,
 }
 
+/// A read of a file: what is waited for it, how fast bytes come, and how many at a time are enough.
+const FILE_LATENCY: f64 = 1e-4;
+const FILE_BANDWIDTH: f64 = 1e9;
+const FILE_SLOT: u64 = 1 << 20;
+
 impl Opened {
+    /// Settles what the arguments leave open, now that it is known where the exposures are.
+    pub fn settle(&self, wish: &mut Wish, arguments: &arguments::Stack) {
+        if self.sources.iter().any(|source| source.path().is_none()) {
+            return;
+        }
+        wish.slot_bytes = FILE_SLOT;
+        if arguments.latency.is_none() {
+            wish.latency = FILE_LATENCY;
+        }
+        if arguments.bandwidth.is_none() {
+            wish.bandwidth = FILE_BANDWIDTH;
+        }
+    }
+
     /// The names of the exposures as they are shown: without the secrets of signed links.
     pub fn names(&self) -> Vec<String> {
         let names = self.sources.iter().map(Source::name);
@@ -154,8 +173,9 @@ pub fn options(headers: &[(String, String)]) -> Result<Options> {
     Ok(options?)
 }
 
-/// What is asked of a plan.
+/// What is asked of a plan, as far as the arguments tell it: see [`Opened::settle`].
 pub fn wish(arguments: &arguments::Stack) -> Result<Wish> {
+    let usual = Wish::default();
     Ok(Wish {
         memory: budget::parse_size(&arguments.memory)?,
         in_flight: u32::from(arguments.in_flight),
@@ -163,8 +183,12 @@ pub fn wish(arguments: &arguments::Stack) -> Result<Wish> {
             .rect
             .map(|[x0, y0, x1, y1]| Rect { x0, y0, x1, y1 }),
         step: arguments.preview.unwrap_or(1),
-        latency: arguments.latency / 1000.0,
-        bandwidth: bandwidth(&arguments.bandwidth)?,
+        latency: arguments.latency.map_or(usual.latency, |ms| ms / 1000.0),
+        bandwidth: match &arguments.bandwidth {
+            Some(text) => bandwidth(text)?,
+            None => usual.bandwidth,
+        },
+        ..usual
     })
 }
 

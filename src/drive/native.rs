@@ -182,8 +182,18 @@ impl Source {
         let session = Session::new(self.options.shared_agent(), 1);
         let mut bytes = Vec::new();
         // One byte more than allowed, so that a file that is too large shows without its size.
-        let answer = grow(&mut bytes, limit.saturating_add(1), &self.name)
-            .and_then(|()| self.read(&session, 0, &mut bytes));
+        let most = limit.saturating_add(1);
+        let room = match &self.place {
+            Place::File(path) => file::inspect(&self.name, path)?.total,
+            Place::Web(_) | Place::Scratch(_) => None,
+        };
+        let room = room.and_then(|total| usize::try_from(total).ok());
+        let answer = grow(
+            &mut bytes,
+            room.map_or(most, |total| total.min(most)),
+            &self.name,
+        )
+        .and_then(|()| self.read(&session, 0, &mut bytes));
         session.meter.settle(tally);
         let got = answer?;
         if got.bytes > limit {

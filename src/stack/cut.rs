@@ -26,6 +26,8 @@ pub(super) struct Measure {
     pub(super) fixed: u64,
     pub(super) step: u64,
     pub(super) layout: Layout,
+    /// Bytes that the slot of more than one row need not exceed.
+    pub(super) enough: u64,
 }
 
 impl Measure {
@@ -62,14 +64,19 @@ impl Measure {
     }
 
     pub(super) fn cut(&self, memory: u64, rows: u64, columns: u64) -> Result<Cut> {
-        if self.fits(memory, self.exposures, rows, columns) {
-            return Ok(Cut {
-                slots: self.exposures,
-                rows,
-                columns,
-            });
+        let whole = Cut {
+            slots: self.exposures,
+            rows,
+            columns,
+        };
+        let is_enough = |rows| rows == 1 || self.slot(rows, columns) <= self.enough;
+        let fits = self.fits(memory, self.exposures, rows, columns);
+        if fits && is_enough(rows) {
+            return Ok(whole);
         }
-        let tallest = most(rows, |tried| self.fits(memory, self.slots, tried, columns));
+        let tallest = most(rows, |tried| {
+            is_enough(tried) && self.fits(memory, self.slots, tried, columns)
+        });
         if tallest > 0 {
             // Sections of equal height: the last one keeps as many requests busy as the others.
             let bands = rows.div_ceil(tallest);
@@ -78,6 +85,9 @@ impl Measure {
                 rows: rows.div_ceil(bands),
                 columns,
             });
+        }
+        if fits {
+            return Ok(whole);
         }
         let widest = most(columns, |tried| self.fits(memory, self.slots, 1, tried));
         if widest < columns.min(NARROWEST) || widest < self.step.min(columns) {

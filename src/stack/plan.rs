@@ -60,6 +60,9 @@ pub struct Wish {
     pub latency: f64,
     /// Bytes a second, all requests together.
     pub bandwidth: f64,
+    /// Bytes that a slot need not exceed: where requests cost next to nothing, larger sections leave the processor's
+    /// caches and take longer. A row is read whole even so.
+    pub slot_bytes: u64,
 }
 
 impl Default for Wish {
@@ -71,6 +74,7 @@ impl Default for Wish {
             step: 1,
             latency: 0.05,
             bandwidth: 100e6,
+            slot_bytes: u64::MAX,
         }
     }
 }
@@ -180,6 +184,7 @@ impl Plan {
                 + in_flight * CHUNK,
             step,
             layout,
+            enough: wish.slot_bytes,
         };
         let cut = measure.cut(wish.memory, rows, columns)?;
         Ok(Self::assemble(stack, wish, rect, &measure, &cut))

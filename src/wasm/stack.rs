@@ -202,6 +202,7 @@ fn read_wish(value: &JsValue) -> Result<Wish, Thrown> {
         step: record::small(value, "step")?.unwrap_or(usual.step),
         latency: record::float(value, "latency")?.unwrap_or(usual.latency),
         bandwidth: record::float(value, "bandwidth")?.unwrap_or(usual.bandwidth),
+        ..usual
     })
 }
 

@@ -176,13 +176,14 @@ pub struct Stack {
     /// A coarse picture: every K-th pixel of every K-th row.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     pub preview: Option<u32>,
-    /// For the plan: milliseconds from a request to its first byte. Together with the bandwidth it
-    /// decides whether a rectangle is read in whole rows or in parts of rows.
-    #[arg(long, value_name = "MS", default_value_t = 50.0, value_parser = parse_latency)]
-    pub latency: f64,
-    /// For the plan: bytes a second, all requests together.
-    #[arg(long, value_name = "SIZE", default_value = "100MB")]
-    pub bandwidth: String,
+    /// For the plan: milliseconds from a request to its first byte; 50, or 0.1 where all exposures are
+    /// files. Together with the bandwidth it decides whether a rectangle is read in whole rows or in
+    /// parts of rows.
+    #[arg(long, value_name = "MS", value_parser = parse_latency)]
+    pub latency: Option<f64>,
+    /// For the plan: bytes a second, all requests together; 100MB, or 1GB where all exposures are files.
+    #[arg(long, value_name = "SIZE")]
+    pub bandwidth: Option<String>,
     /// Go on although pointing or scale differ.
     #[arg(long)]
     pub ignore_wcs: bool,
