@@ -33,9 +33,11 @@ pub struct Opened {
     pub tally: Tally,
 }
 
-/// A read of a file: what is waited for it, how fast bytes come, and how many at a time are enough.
+/// Seconds from asking for a part of a file to its first byte.
 const FILE_LATENCY: f64 = 1e-4;
+/// Bytes that come from files in a second.
 const FILE_BANDWIDTH: f64 = 1e9;
+/// Bytes of a file that are read at a time: fewer are slower on disks that turn, more in caches and page tables.
 const FILE_SLOT: u64 = 1 << 20;
 
 impl Opened {
