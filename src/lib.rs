@@ -69,6 +69,7 @@
 //! | room | what it does | stands on |
 //! |---|---|---|
 //! | [`error`] | what can go wrong, by who is at fault | nothing |
+//! | [`percent`] | percent-encoding undone | nothing |
 //! | [`range`](mod@range), [`budget`] | merging ranges; one account of bytes | `error` |
 //! | [`job`] | what a job asks of a driver | those |
 //! | [`store`] | the segment store: peaks sorted by m/z, read by ranges | `job` |
@@ -93,6 +94,7 @@ pub mod job;
 mod little;
 pub mod manifest;
 pub mod npy;
+pub mod percent;
 pub mod png;
 pub mod range;
 pub mod raster;

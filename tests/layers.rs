@@ -13,10 +13,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every room of the library and the rooms it may name.
-const ROOMS: [(&str, &[&str]); 19] = [
+const ROOMS: [(&str, &[&str]); 20] = [
     ("error", &[]),
     ("crc", &[]),
     ("little", &[]),
+    ("percent", &[]),
     ("range", &["error"]),
     ("budget", &["error"]),
     ("job", &["error", "range", "budget"]),
@@ -34,29 +35,32 @@ const ROOMS: [(&str, &[&str]); 19] = [
     ("api", INTERFACE),
     ("wasm", EVERYTHING),
 ];
-const FORMAT: &[&str] = &["error", "crc", "little", "range", "budget", "job"];
+const FORMAT: &[&str] = &[
+    "error", "crc", "little", "percent", "range", "budget", "job",
+];
 const REDUCTION: &[&str] = &[
-    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
+    "error", "crc", "little", "percent", "range", "budget", "job", "fits", "imzml", "store",
+    "manifest",
 ];
 const PLANE: &[&str] = &[
-    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
-    "stack", "ion",
+    "error", "crc", "little", "percent", "range", "budget", "job", "fits", "imzml", "store",
+    "manifest", "stack", "ion",
 ];
 const TILE: &[&str] = &[
-    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
-    "stack", "ion", "raster",
+    "error", "crc", "little", "percent", "range", "budget", "job", "fits", "imzml", "store",
+    "manifest", "stack", "ion", "raster",
 ];
 const RESULT: &[&str] = &[
-    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
-    "stack", "ion", "raster", "npy", "png",
+    "error", "crc", "little", "percent", "range", "budget", "job", "fits", "imzml", "store",
+    "manifest", "stack", "ion", "raster", "npy", "png",
 ];
 const INTERFACE: &[&str] = &[
-    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
-    "stack", "ion", "raster", "npy", "png", "results",
+    "error", "crc", "little", "percent", "range", "budget", "job", "fits", "imzml", "store",
+    "manifest", "stack", "ion", "raster", "npy", "png", "results",
 ];
 const EVERYTHING: &[&str] = &[
-    "error", "crc", "little", "range", "budget", "job", "fits", "imzml", "store", "manifest",
-    "stack", "ion", "raster", "npy", "png", "results", "drive", "api",
+    "error", "crc", "little", "percent", "range", "budget", "job", "fits", "imzml", "store",
+    "manifest", "stack", "ion", "raster", "npy", "png", "results", "drive", "api",
 ];
 
 /// Rooms of the program, which stands on the whole library.

@@ -1,6 +1,7 @@
 //! From a target as it was sent to decoded segments and a query, tricks refused.
 
 use super::problem::Problem;
+use crate::percent::decode;
 
 /// Longest path, and longest query, in bytes as they were sent.
 pub const LONGEST: usize = 1024;
@@ -61,22 +62,6 @@ fn segment(text: &str) -> Result<String, Problem> {
         return Err(refused("a segment holds a control character"));
     }
     Ok(decoded)
-}
-
-/// Undoes percent-encoding, once; `None` if it is broken or not UTF-8.
-pub(super) fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let high = char::from(rest.next()?).to_digit(16)?;
-            let low = char::from(rest.next()?).to_digit(16)?;
-            bytes.push(u8::try_from(high * 16 + low).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn refused(why: &str) -> Problem {

@@ -1,7 +1,7 @@
 //! The parameters of a query: each known, each once.
 
-use super::path::decode;
 use super::problem::Problem;
+use crate::percent::decode;
 
 /// Parameters that have not been asked for yet.
 ///

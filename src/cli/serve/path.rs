@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use sectile::percent::decode;
+
 /// Which of the two folders, and where in it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Target {
@@ -43,22 +45,6 @@ fn plain_name(segment: &str) -> Option<String> {
         && !name.contains(['/', '\\', ':'])
         && !name.chars().any(char::is_control);
     is_plain.then_some(name)
-}
-
-/// Undoes percent-encoding; `None` if it is broken or not UTF-8.
-fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let high = char::from(rest.next()?).to_digit(16)?;
-            let low = char::from(rest.next()?).to_digit(16)?;
-            bytes.push(u8::try_from(high * 16 + low).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// The Content-Type of a file, by its suffix.

@@ -1,5 +1,7 @@
 //! What a store calls the file that it was made of.
 
+use crate::percent::decode;
+
 /// The last part of a path or URL.
 ///
 /// Of a URL without its query, which may hold a secret, and with its percent-encoded bytes decoded
@@ -12,26 +14,10 @@ pub(super) fn source_name(file: &str) -> String {
     };
     let last = path.rsplit(['/', '\\']).next().unwrap_or(path);
     if is_url {
-        decoded(last).unwrap_or_else(|| last.to_owned())
+        decode(last).unwrap_or_else(|| last.to_owned())
     } else {
         last.to_owned()
     }
-}
-
-/// A percent-encoded name; `None` if it is not one.
-fn decoded(name: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(name.len());
-    let mut rest = name.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || char::from(rest.next()?).to_digit(16);
-        let value = digit()? * 16 + digit()?;
-        bytes.push(u8::try_from(value).ok()?);
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
