@@ -17,6 +17,7 @@ use sectile::fits::Image;
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::mask::{Flags, Mask, Meaning};
 use sectile::stack::median::{Kernel, Samples, nanmedian};
+use sectile::stack::statistic::Statistic;
 
 const ELEMENTS: usize = 1_000_000;
 const CALL: usize = 1024;
@@ -89,7 +90,7 @@ impl Stack {
             });
             let (out, count) = (&mut self.out[start..end], &mut self.count[start..end]);
             let kernel = &mut self.kernel;
-            kernel.masked_f32(&rows, &flags, out, count).unwrap();
+            kernel.reduce_f32(&rows, &flags, out, count).unwrap();
         }
         std::hint::black_box(&self.out);
     }

@@ -16,6 +16,7 @@ use crate::fits::pixel::Encoding;
 
 use super::kernels::{LANES, PIXELS, WIDE_LANES, block::Block, leave, load, strip::Strip};
 use super::mask::Flags;
+use super::statistic::Statistic;
 
 /// The most exposures that a stack may have.
 pub const MOST_EXPOSURES: usize = 4096;
@@ -99,18 +100,36 @@ impl Kernel {
         out: &mut [f32],
         count: &mut [u16],
     ) -> Result<()> {
-        self.masked_f32(rows, &[], out, count)
+        self.reduce_f32(rows, &[], out, count)
     }
 
-    /// [`Kernel::median_f32`] without the pixels that masks leave out: they count as NaN.
+    /// [`Kernel::median_f32`] in f64, for pixels that f32 cannot hold.
     ///
-    /// `flags` has one run for each exposure, beginning at the same pixel as its run in `rows`, or none at
-    /// all.
+    /// The mean of the two middle values is computed in f64.
     ///
     /// # Errors
     ///
-    /// As [`Kernel::median_f32`], and for flags likewise.
-    pub fn masked_f32(
+    /// As [`Kernel::median_f32`].
+    pub fn median_f64(
+        &mut self,
+        rows: &[Samples<'_>],
+        out: &mut [f64],
+        count: &mut [u16],
+    ) -> Result<()> {
+        self.reduce_f64(rows, &[], out, count)
+    }
+}
+
+impl Statistic for Kernel {
+    fn new(exposures: usize) -> Result<Self> {
+        Self::new(exposures)
+    }
+
+    fn scratch_bytes(exposures: usize) -> u64 {
+        Self::scratch_bytes(exposures)
+    }
+
+    fn reduce_f32(
         &mut self,
         rows: &[Samples<'_>],
         flags: &[Option<Flags<'_>>],
@@ -142,28 +161,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// [`Kernel::median_f32`] in f64, for pixels that f32 cannot hold.
-    ///
-    /// The mean of the two middle values is computed in f64.
-    ///
-    /// # Errors
-    ///
-    /// As [`Kernel::median_f32`].
-    pub fn median_f64(
-        &mut self,
-        rows: &[Samples<'_>],
-        out: &mut [f64],
-        count: &mut [u16],
-    ) -> Result<()> {
-        self.masked_f64(rows, &[], out, count)
-    }
-
-    /// [`Kernel::masked_f32`] in f64.
-    ///
-    /// # Errors
-    ///
-    /// As [`Kernel::masked_f32`].
-    pub fn masked_f64(
+    fn reduce_f64(
         &mut self,
         rows: &[Samples<'_>],
         flags: &[Option<Flags<'_>>],

@@ -1,7 +1,7 @@
 //! What the values of a pixel are reduced to.
 
 use super::mask::Flags;
-use super::median::{Kernel, Samples};
+use super::median::Samples;
 use crate::error::Result;
 
 /// One number of all exposures' values at each pixel, and how many there are.
@@ -16,13 +16,18 @@ pub trait Statistic: Sized {
     /// [`Error::Budget`](crate::error::Error::Budget) if the memory is not to be had.
     fn new(exposures: usize) -> Result<Self>;
 
-    /// Bytes that it allocates; never more than [`Kernel::scratch_bytes`], which plans count.
+    /// Bytes that it allocates; never more than those of the median's [`Kernel`](super::median::Kernel), which plans count.
     fn scratch_bytes(exposures: usize) -> u64;
 
-    /// Reduces a run of `out.len()` pixels in f32, as [`Kernel::masked_f32`] takes them.
+    /// The statistic and the number of contributing exposures of `out.len()` pixels, in f32.
+    ///
+    /// `rows` has one run for each exposure, all beginning at the same pixel; `flags` has one for each, beginning at the
+    /// same pixel, or none at all. Values are converted as by [`Encoding::decode_f32`](crate::fits::pixel::Encoding::decode_f32); BLANK and what masks leave out
+    /// count as NaN. `count` gets the number of values that are not NaN.
     ///
     /// # Errors
-    /// As [`Kernel::masked_f32`].
+    /// [`Error::Parameter`](crate::error::Error::Parameter) if the number of runs is not that of the exposures, or a run
+    /// or `count` is too short or too long for `out`.
     fn reduce_f32(
         &mut self,
         rows: &[Samples<'_>],
@@ -31,10 +36,10 @@ pub trait Statistic: Sized {
         count: &mut [u16],
     ) -> Result<()>;
 
-    /// [`Statistic::reduce_f32`] in f64.
+    /// [`Statistic::reduce_f32`] in f64, for pixels that f32 cannot hold.
     ///
     /// # Errors
-    /// As [`Kernel::masked_f64`].
+    /// As [`Statistic::reduce_f32`].
     fn reduce_f64(
         &mut self,
         rows: &[Samples<'_>],
@@ -42,34 +47,4 @@ pub trait Statistic: Sized {
         out: &mut [f64],
         count: &mut [u16],
     ) -> Result<()>;
-}
-
-impl Statistic for Kernel {
-    fn new(exposures: usize) -> Result<Self> {
-        Self::new(exposures)
-    }
-
-    fn scratch_bytes(exposures: usize) -> u64 {
-        Self::scratch_bytes(exposures)
-    }
-
-    fn reduce_f32(
-        &mut self,
-        rows: &[Samples<'_>],
-        flags: &[Option<Flags<'_>>],
-        out: &mut [f32],
-        count: &mut [u16],
-    ) -> Result<()> {
-        self.masked_f32(rows, flags, out, count)
-    }
-
-    fn reduce_f64(
-        &mut self,
-        rows: &[Samples<'_>],
-        flags: &[Option<Flags<'_>>],
-        out: &mut [f64],
-        count: &mut [u16],
-    ) -> Result<()> {
-        self.masked_f64(rows, flags, out, count)
-    }
 }
