@@ -273,7 +273,7 @@ impl AnnotationAsked {
             .map(|text| modifier(text))
             .collect::<Result<Vec<_>>>()?;
         Ok(Request {
-            targets: targets(&losses, &adducts)?,
+            targets: Modifier::targets(&losses, &adducts).map_err(wrong)?,
             decoys: self.decoys,
             scoring: self.scoring.parse()?,
             instrument,
@@ -296,23 +296,6 @@ impl AnnotationAsked {
         };
         self.neutral_losses.iter().map(read).collect()
     }
-}
-
-/// Each loss with each adduct, no loss first, as the command line has them.
-fn targets(losses: &[Modifier], adducts: &[Modifier]) -> Result<Vec<Modifier>> {
-    let joined = losses
-        .iter()
-        .flat_map(|loss| adducts.iter().map(|adduct| Modifier::join(loss, adduct)));
-    let targets: Vec<Modifier> = adducts.iter().cloned().chain(joined).collect();
-    let names: Vec<String> = targets.iter().map(Modifier::to_string).collect();
-    for (at, name) in names.iter().enumerate() {
-        if names[..at].contains(name) {
-            return Err(wrong(format!(
-                "{name:?} is named twice; give each adduct and each loss once"
-            )));
-        }
-    }
-    Ok(targets)
 }
 
 /// One way to write a modifier, which says its charge where that is stated.

@@ -65,6 +65,26 @@ impl Modifier {
         }
     }
 
+    /// What is looked for of each molecule: the adducts, then each loss with each of them.
+    ///
+    /// # Errors
+    /// A sentence that names what stands twice.
+    pub fn targets(losses: &[Self], adducts: &[Self]) -> Result<Vec<Self>, String> {
+        let joined = losses
+            .iter()
+            .flat_map(|loss| adducts.iter().map(|adduct| Self::join(loss, adduct)));
+        let targets: Vec<Self> = adducts.iter().cloned().chain(joined).collect();
+        let names: Vec<String> = targets.iter().map(Self::to_string).collect();
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].contains(name) {
+                return Err(format!(
+                    "{name:?} is named twice; give each adduct and each loss once"
+                ));
+            }
+        }
+        Ok(targets)
+    }
+
     /// The ion's atoms: those of `molecule` with every part applied in its order.
     ///
     /// `None` if more of an element would be taken than there is at any step (`-H10+H10` on `C2H6O`), if

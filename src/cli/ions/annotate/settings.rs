@@ -66,7 +66,7 @@ impl Settings {
         let instrument = instrument::choose(&annotating.resolving, meta.instrument.as_deref())?;
         Ok(Self {
             request: Request {
-                targets: targets(&losses, &adducts)?,
+                targets: Modifier::targets(&losses, &adducts).map_err(Failure::usage)?,
                 decoys: annotating.decoys,
                 scoring,
                 instrument: instrument.instrument,
@@ -148,21 +148,4 @@ fn said(error: sectile::error::Error) -> String {
 fn modifiers(option: &str, texts: &[String]) -> Result<Vec<Modifier>> {
     let read = |text: &String| typed::modifier(option, text);
     texts.iter().map(read).collect()
-}
-
-/// Each loss with each adduct, no loss first.
-fn targets(losses: &[Modifier], adducts: &[Modifier]) -> Result<Vec<Modifier>> {
-    let joined = losses
-        .iter()
-        .flat_map(|loss| adducts.iter().map(|adduct| Modifier::join(loss, adduct)));
-    let targets: Vec<Modifier> = adducts.iter().cloned().chain(joined).collect();
-    let names: Vec<String> = targets.iter().map(Modifier::to_string).collect();
-    for (at, name) in names.iter().enumerate() {
-        if names[..at].contains(name) {
-            return Err(Failure::usage(format!(
-                "{name:?} is named twice; give each adduct and each loss once"
-            )));
-        }
-    }
-    Ok(targets)
 }
