@@ -25,10 +25,10 @@ use sectile::error::Error;
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::mask::Meaning;
 use sectile::stack::median::{Kernel, MOST_EXPOSURES, Samples};
-use sectile::stack::plan::{Plan, Rect, Wish};
+use sectile::stack::plan::Plan;
 use sectile::stack::rms::Rms;
 use sectile::stack::statistic::Statistic;
-use stack_cases::{Feeding, bits, expected_of, files, memory, plain, run_of};
+use stack_cases::{Feeding, bits, expected_of, files, memory, part_of, plain, run_of};
 
 const NAN: f64 = f64::NAN;
 
@@ -154,18 +154,7 @@ fn every_pixel_type_budget_and_order_gives_the_bits_of_the_definition() {
 fn parts_previews_and_masks_are_those_of_the_median() {
     let plain_files = files(5, 333, 41, &[plain()]);
     for (step, latency) in [(1, 0.0), (1, 0.05), (7, 0.0), (64, 0.05)] {
-        let rect = Some(Rect {
-            x0: 5,
-            y0: 3,
-            x1: 300,
-            y1: 40,
-        });
-        let wish = Wish {
-            step,
-            latency,
-            rect,
-            ..Wish::default()
-        };
+        let wish = part_of(step, latency);
         let feeding = Feeding {
             piece: usize::MAX,
             shuffled: true,

@@ -18,7 +18,7 @@ use sectile::job::Job;
 use sectile::stack::exposure::{Rules, Stack};
 use sectile::stack::job::MedianJob;
 use sectile::stack::plan::{BASE, Layout, Plan, Rect, Wish};
-use stack_cases::{Feeding, bits, expected, files, image, memory, plain, run};
+use stack_cases::{Feeding, bits, expected, files, image, memory, part_of, plain, run};
 
 const WHOLE: Feeding = Feeding {
     piece: usize::MAX,
@@ -237,21 +237,12 @@ fn a_preview_is_every_step_th_pixel_of_the_whole() {
     let files = files(4, 333, 41, &[plain()]);
     for step in [2, 7, 64, 500] {
         for latency in [0.0, 0.05] {
-            for rect in [
-                None,
-                Some(Rect {
-                    x0: 5,
-                    y0: 3,
-                    x1: 300,
-                    y1: 40,
-                }),
-            ] {
-                let wish = Wish {
-                    step,
-                    latency,
-                    rect,
-                    ..Wish::default()
-                };
+            let part = part_of(step, latency);
+            let whole = Wish {
+                rect: None,
+                ..part.clone()
+            };
+            for wish in [whole, part] {
                 for wish in [tight(&files, &wish, 0), tight(&files, &wish, 3000), wish] {
                     let out = run(&files, &wish, WHOLE);
                     let (values, count) = expected(&files, &out.plan);

@@ -22,7 +22,9 @@ use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::exposure::{Rules, Stack};
 use sectile::stack::mask::{Mask, Meaning};
 use sectile::stack::plan::{Layout, Plan, Rect, Wish};
-use stack_cases::{Feeding, Files, Outcome, bits, expected, files, image, memory, plain, run};
+use stack_cases::{
+    Feeding, Files, Outcome, bits, expected, files, image, memory, part_of, plain, run,
+};
 
 const WHOLE: Feeding = Feeding {
     piece: usize::MAX,
@@ -167,10 +169,8 @@ fn rectangles_and_previews_read_their_part_of_the_mask_only() {
     };
     for (step, latency) in [(1, 0.0), (1, 0.05), (3, 0.0), (3, 0.05), (64, 0.0)] {
         let wish = Wish {
-            step,
-            latency,
             rect: Some(rect),
-            ..Wish::default()
+            ..part_of(step, latency)
         };
         for wish in [tight(&files, &wish, 0), tight(&files, &wish, 3000), wish] {
             check(&files, &run(&files, &wish, WHOLE), &format!("{wish:?}"));

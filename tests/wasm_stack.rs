@@ -20,9 +20,11 @@ use masked::{flags, mask};
 use scatter::naive_rms;
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::stack::mask::Meaning;
-use sectile::stack::plan::{Rect, Wish};
+use sectile::stack::plan::Wish;
 use sectile::stack::rms::Rms;
-use stack_cases::{Feeding, bits, expected, expected_of, files, memory, plain, run, run_of};
+use stack_cases::{
+    Feeding, bits, expected, expected_of, files, memory, part_of, plain, run, run_of,
+};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
@@ -109,18 +111,7 @@ fn the_scatter_too() {
 fn rectangles_and_previews() {
     let files = files(4, 333, 41, &[plain()]);
     for (step, latency) in [(1, 0.0), (1, 0.05), (7, 0.0), (64, 0.05)] {
-        let rect = Some(Rect {
-            x0: 5,
-            y0: 3,
-            x1: 300,
-            y1: 40,
-        });
-        let wish = Wish {
-            step,
-            latency,
-            rect,
-            ..Wish::default()
-        };
+        let wish = part_of(step, latency);
         let out = run(
             &files,
             &wish,

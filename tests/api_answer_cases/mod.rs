@@ -1,5 +1,10 @@
 //! Datasets in memory, opened as a host would, and a driver of answers.
 
+#[path = "../dice/mod.rs"]
+mod dice;
+
+pub(crate) use dice::Dice;
+
 use std::collections::BTreeMap;
 
 use sectile::api::answer::{Answer, Ticket};
@@ -12,22 +17,6 @@ use sectile::error::Result;
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::fits::write::{ImageHeader, padding};
 use sectile::job::{Fetch, Job};
-
-/// A small deterministic stream of random numbers (xorshift64*).
-pub(crate) struct Dice(pub u64);
-
-impl Dice {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-}
 
 /// Files by their names, in the order of the dataset's sources.
 #[derive(Debug, Clone, Default)]

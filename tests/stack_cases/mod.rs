@@ -1,29 +1,18 @@
 //! Small stacks in memory, fed to jobs in every order: shared by native and wasm tests.
 
+#[path = "../dice/mod.rs"]
+mod dice;
+
+pub(crate) use dice::Dice;
+
 use sectile::fits::Image;
 use sectile::fits::pixel::{Bitpix, Encoding};
 use sectile::job::{Fetch, Job};
 use sectile::stack::exposure::{Rules, Stack};
 use sectile::stack::job::{StackJob, Values};
 use sectile::stack::median::Kernel;
-use sectile::stack::plan::{Plan, Wish};
+use sectile::stack::plan::{Plan, Rect, Wish};
 use sectile::stack::statistic::Statistic;
-
-/// A small deterministic stream of random numbers (xorshift64*).
-pub(crate) struct Dice(pub u64);
-
-impl Dice {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-}
 
 /// Exposures with their bytes.
 pub(crate) struct Files {
@@ -266,6 +255,21 @@ pub(crate) fn expected_of(
 /// Plain f32 pixels.
 pub(crate) fn plain() -> Encoding {
     Encoding::plain(Bitpix::F32)
+}
+
+/// A wish for every `step`-th pixel of a part of an image of 333 columns and 41 rows or more.
+pub(crate) fn part_of(step: u32, latency: f64) -> Wish {
+    Wish {
+        step,
+        latency,
+        rect: Some(Rect {
+            x0: 5,
+            y0: 3,
+            x1: 300,
+            y1: 40,
+        }),
+        ..Wish::default()
+    }
 }
 
 /// A wish with this budget.
